@@ -73,7 +73,12 @@ func fromFault(err error) error {
 		return nil
 	}
 	return &Error{
-		Code: Code(f.Code), Message: f.Message, Retryable: retryable(f), NextStep: f.NextStep, Evidence: f.Evidence, cause: f.Err,
+		Code:      Code(f.Code),
+		Message:   f.Message,
+		Retryable: retryable(f),
+		NextStep:  f.NextStep,
+		Evidence:  f.Evidence,
+		cause:     f.Err,
 	}
 }
 
@@ -132,7 +137,13 @@ func refuseInvalid(reports []sites.FileReport, log *slog.Logger) error {
 		if r.OK {
 			for _, p := range r.Left {
 				if log != nil {
-					log.Warn("a declaration of a map is left out", "file", r.Path, "pointer", p.Pointer, "code", string(p.Code), "error", p.Message)
+					log.Warn(
+						"a declaration of a map is left out",
+						"file", r.Path,
+						"pointer", p.Pointer,
+						"code", string(p.Code),
+						"error", p.Message,
+					)
 				}
 			}
 			continue
@@ -143,7 +154,11 @@ func refuseInvalid(reports []sites.FileReport, log *slog.Logger) error {
 			if first == "" {
 				first = fmt.Sprintf("%s%s: %s", r.Path, place(p.Pointer), p.Message)
 			}
-			problems = append(problems, map[string]any{"pointer": p.Pointer, "code": string(p.Code), "message": p.Message})
+			problems = append(problems, map[string]any{
+				"pointer": p.Pointer,
+				"code":    string(p.Code),
+				"message": p.Message,
+			})
 		}
 		invalid = append(invalid, map[string]any{"file": r.Path, "errors": problems})
 	}

@@ -157,7 +157,13 @@ func (s *Session) event(e runtime.Event) Event {
 		kind = PageEvent
 	}
 	return Event{
-		Kind: kind, ID: e.ID, Tab: &Tab{session: s, id: e.Tab.RuntimeID, number: e.Tab.TabID},
-		URL: e.Tab.URL, Title: e.Tab.Title, Name: e.Name, Payload: e.Payload, ObservedAt: e.ObservedAt,
+		Kind:       kind,
+		ID:         e.ID,
+		Tab:        &Tab{session: s, id: e.Tab.RuntimeID, number: e.Tab.TabID},
+		URL:        e.Tab.URL,
+		Title:      e.Tab.Title,
+		Name:       e.Name,
+		Payload:    e.Payload,
+		ObservedAt: e.ObservedAt,
 	}
 }

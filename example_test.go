@@ -56,7 +56,10 @@ func ExampleSession_State() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Tab().LocatorWaitFor(ctx, outrider.LocatorWaitForArgs{Locator: &outrider.Locator{Selector: "[data-card]"}, TimeoutMS: new(5000)}); err != nil {
+	if _, err := s.Tab().LocatorWaitFor(ctx, outrider.LocatorWaitForArgs{
+		Locator:   &outrider.Locator{Selector: "[data-card]"},
+		TimeoutMS: new(5000),
+	}); err != nil {
 		log.Fatal(err)
 	}
 
@@ -121,7 +124,9 @@ func ExampleSession_Events() {
 	defer s.Close()
 
 	events := s.Events(ctx) // from here on nothing is missed
-	if _, err := s.Action(ctx, "board.add_card", map[string]any{"list": "done", "title": "Greet the crew"}); err != nil {
+	if _, err := s.Action(
+		ctx, "board.add_card", map[string]any{"list": "done", "title": "Greet the crew"},
+	); err != nil {
 		log.Fatal(err)
 	}
 	for e := range events {
@@ -148,7 +153,9 @@ func ExampleSession_NewTab() {
 		log.Fatal(err)
 	}
 	for _, tab := range s.Tabs() {
-		heading, err := tab.LocatorTextContent(ctx, outrider.LocatorTextContentArgs{Locator: &outrider.Locator{Selector: "h1"}})
+		heading, err := tab.LocatorTextContent(ctx, outrider.LocatorTextContentArgs{
+			Locator: &outrider.Locator{Selector: "h1"},
+		})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -175,7 +182,9 @@ func ExampleSession_NewSession() {
 	defer grace.Close()
 
 	// Each session has cookies of its own.
-	if _, err := ada.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: "document.cookie = 'user=ada'"}); err != nil {
+	if _, err := ada.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{
+		Body: "document.cookie = 'user=ada'",
+	}); err != nil {
 		log.Fatal(err)
 	}
 	for _, s := range []*outrider.Session{ada, grace} {
@@ -191,7 +200,8 @@ func ExampleSession_NewSession() {
 }
 
 func ExampleTab_PointerClick() {
-	site := page(`<label>Name <input></label><button onclick="document.title = 'Hello ' + document.querySelector('input').value">Greet</button>`)
+	site := page(`<label>Name <input></label><button onclick="document.title = 'Hello ' + ` +
+		`document.querySelector('input').value">Greet</button>`)
 	defer site.Close()
 	ctx := context.Background()
 	s, err := outrider.Open(ctx, outrider.Options{Open: []string{site.URL}})
@@ -201,10 +211,15 @@ func ExampleTab_PointerClick() {
 	defer s.Close()
 
 	tab := s.Tab()
-	if _, err := tab.TextInsert(ctx, outrider.TextInsertArgs{Locator: &outrider.Locator{Label: outrider.Text("Name")}, Text: "Ada"}); err != nil {
+	if _, err := tab.TextInsert(ctx, outrider.TextInsertArgs{
+		Locator: &outrider.Locator{Label: outrider.Text("Name")},
+		Text:    "Ada",
+	}); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := tab.PointerClick(ctx, outrider.PointerClickArgs{Locator: &outrider.Locator{Role: "button", Name: outrider.Text("Greet")}}); err != nil {
+	if _, err := tab.PointerClick(ctx, outrider.PointerClickArgs{
+		Locator: &outrider.Locator{Role: "button", Name: outrider.Text("Greet")},
+	}); err != nil {
 		log.Fatal(err)
 	}
 	info, err := tab.PageInfo(ctx)
@@ -239,7 +254,10 @@ func ExampleTab_BrowserScreenshot() {
 	site := page(`<h1>Shop</h1>`)
 	defer site.Close()
 	ctx := context.Background()
-	s, err := outrider.Open(ctx, outrider.Options{Open: []string{site.URL}, Browser: outrider.BrowserOptions{Width: 400, Height: 300}})
+	s, err := outrider.Open(ctx, outrider.Options{
+		Open:    []string{site.URL},
+		Browser: outrider.BrowserOptions{Width: 400, Height: 300},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -267,7 +285,10 @@ func ExampleError() {
 	}
 	defer s.Close()
 
-	_, err = s.Tab().PointerClick(ctx, outrider.PointerClickArgs{Locator: &outrider.Locator{Role: "button"}, TimeoutMS: new(50)})
+	_, err = s.Tab().PointerClick(ctx, outrider.PointerClickArgs{
+		Locator:   &outrider.Locator{Role: "button"},
+		TimeoutMS: new(50),
+	})
 	var e *outrider.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.Code, e.Retryable)

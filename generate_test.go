@@ -17,7 +17,8 @@ import (
 
 // typed are the primitives that have a method of their own on Tab.
 var typed = []string{
-	"browser.navigate", "browser.screenshot", "keyboard.press", "locator.text_content", "locator.value", "locator.wait_for",
+	"browser.navigate", "browser.screenshot", "keyboard.press",
+	"locator.text_content", "locator.value", "locator.wait_for",
 	"page.evaluate", "page.extract", "page.hover", "page.info", "page.select", "page.snapshot", "page.wait",
 	"pointer.click", "text.insert", "text.type", "upload.set_files",
 }
@@ -89,7 +90,8 @@ type pending struct {
 }
 
 func (g *generator) file(records []*primitives.Record) ([]byte, error) {
-	g.b.WriteString("// Code generated from primitives/dictionary by make generate. DO NOT EDIT.\n\npackage outrider\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n)\n")
+	g.b.WriteString("// Code generated from primitives/dictionary by make generate. DO NOT EDIT.\n\n" +
+		"package outrider\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n)\n")
 	for _, r := range records {
 		if slices.Contains(typed, r.Name) {
 			if err := g.primitive(r); err != nil {
@@ -126,10 +128,18 @@ func (g *generator) primitive(r *primitives.Record) error {
 		fmt.Fprintf(&g.b, "//\n")
 		g.comment("", "Its own errors: "+strings.Join(r.Errors, ", ")+".")
 	}
-	fmt.Fprintf(&g.b, "func (t *Tab) %s(ctx context.Context%s) (*%sResult, error) {\n\tr := &%sResult{}\n", name, parameter, name, name)
-	fmt.Fprintf(&g.b, "\tif err := t.callInto(ctx, %q, %s, r); err != nil {\n\t\treturn nil, err\n\t}\n\treturn r, nil\n}\n", r.Name, argument)
+	fmt.Fprintf(
+		&g.b, "func (t *Tab) %s(ctx context.Context%s) (*%sResult, error) {\n\tr := &%sResult{}\n",
+		name, parameter, name, name,
+	)
+	fmt.Fprintf(
+		&g.b, "\tif err := t.callInto(ctx, %q, %s, r); err != nil {\n\t\treturn nil, err\n\t}\n\treturn r, nil\n}\n",
+		r.Name, argument,
+	)
 	if parameter != "" {
-		g.structType(pending{name + "Args", fmt.Sprintf("%sArgs are the arguments of [Tab.%s].", name, name), &in, true})
+		g.structType(pending{
+			name + "Args", fmt.Sprintf("%sArgs are the arguments of [Tab.%s].", name, name), &in, true,
+		})
 	}
 	g.structType(pending{name + "Result", fmt.Sprintf("%sResult is the result of [Tab.%s].", name, name), &out, false})
 	for len(g.queue) > 0 {
@@ -170,7 +180,10 @@ func (g *generator) fields(n *schemaNode, name string, input bool) string {
 		if input && optional(member) == 1 {
 			tag += ",omitempty"
 		}
-		fmt.Fprintf(&inner.b, "\t%s %s `json:\"%s\"`\n", goName(member), inner.goType(node, name+goName(member), input, optional(member) == 0), tag)
+		fmt.Fprintf(
+			&inner.b, "\t%s %s `json:\"%s\"`\n",
+			goName(member), inner.goType(node, name+goName(member), input, optional(member) == 0), tag,
+		)
 	}
 	g.queue = append(g.queue, inner.queue...)
 	return inner.b.String()
@@ -263,14 +276,18 @@ type shape struct{ name, about string }
 
 // shapes are types that several primitives share, by their members.
 var shapes = map[string]shape{
-	"x y":                                    {"Point", "is a point in CSS pixels of the tab's viewport."},
-	"height width x y":                       {"Rect", "is a rectangle in CSS pixels of the tab's viewport."},
-	"bottom height left right top width x y": {"Box", "is the bounding box of an element, in CSS pixels of the tab's viewport."},
-	"cross_origin url":                       {"FrameInfo", "is the frame that an element is in."},
-	"type":                                   {"DialogInfo", "is a JavaScript dialog that opened: alert, confirm, prompt or beforeunload."},
-	"bounding_box name point role tag_name":  {"ElementInfo", "is an element that a call acted on."},
-	"aria_disabled bounding_box class_name computed_role data_testid disabled id name point role tag_name text type viewport": {
-		"TargetInfo", "is the element that a pointer action was for, as it was before."},
+	"x y":              {"Point", "is a point in CSS pixels of the tab's viewport."},
+	"height width x y": {"Rect", "is a rectangle in CSS pixels of the tab's viewport."},
+	"bottom height left right top width x y": {
+		"Box", "is the bounding box of an element, in CSS pixels of the tab's viewport.",
+	},
+	"cross_origin url": {"FrameInfo", "is the frame that an element is in."},
+	"type": {
+		"DialogInfo", "is a JavaScript dialog that opened: alert, confirm, prompt or beforeunload.",
+	},
+	"bounding_box name point role tag_name": {"ElementInfo", "is an element that a call acted on."},
+	"aria_disabled bounding_box class_name computed_role data_testid disabled id name point role tag_name text " +
+		"type viewport": {"TargetInfo", "is the element that a pointer action was for, as it was before."},
 }
 
 // comment writes text as a comment of at most 80 columns.

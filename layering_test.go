@@ -53,7 +53,8 @@ var mayImport = map[string][]string{
 	"authoring/survey":           {"internal/element/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":           {},
 	"authoring/lint": {
-		"internal/mapedit", "internal/element/likeness", "internal/element/locators", "evidence/report", "primitives/fault", "sites",
+		"internal/mapedit", "internal/element/likeness",
+		"internal/element/locators", "evidence/report", "primitives/fault", "sites",
 	},
 	"authoring/naming":          {},
 	"internal/testing/appstest": {}, // pages for tests
@@ -62,60 +63,143 @@ var mayImport = map[string][]string{
 		"authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
 		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile",
 	},
-	"authoring/recorder":            {"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report", "primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser"},
-	"authoring/view":                {"primitives", "runtime", "runtime/browser"},
-	"authoring/picker":              {"internal/element/likeness", "internal/element/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
-	"authoring/coverage":            {"internal/element/likeness", "authoring/lint", "internal/element/locators", "authoring/survey", "evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime"},
-	"authoring/scaffold":            {"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample", "authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe"},
-	"primitives/session":            {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
-	"primitives/a11y":               {"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/address":            {"primitives/fault"}, // which addresses callers may open
-	"primitives/browser":            {"primitives", "primitives/address", "primitives/actionability", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/clipboard":          {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks", "primitives/session", "primitives/text"},
-	"primitives/dom":                {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/locator", "primitives/quirks"},
-	"primitives/emulate":            {"primitives", "primitives/fault"},
-	"primitives/files":              {"primitives", "primitives/actionability", "primitives/fault", "primitives/listing", "primitives/locator"},
-	"primitives/keyboard":           {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/network":            {"primitives", "primitives/address", "primitives/fault", "primitives/listing"},
-	"primitives/overlay":            {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
-	"primitives/page":               {"primitives", "primitives/actionability", "primitives/address", "primitives/arguments", "primitives/fault", "primitives/locator"},
-	"primitives/pointer":            {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session"},
-	"primitives/storage":            {"primitives", "primitives/fault", "primitives/listing", "primitives/session"},
-	"primitives/text":               {"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks"},
-	"primitives/catalog":            {"primitives/..."},
-	"sites/manifest":                {"primitives/fault", "primitives/schema"},
-	"sites":                         {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
-	"sites/location":                {},
-	"sites/selector":                {},
-	"sites/filewatch":               {"sites/location"},
-	"sites/demo":                    {},
-	"docs/examples/ci":              {"docs/examples/ci/shop"},
-	"scripts/measure":               {},
-	"scripts/benchguard":            {},
-	"docs/examples/ci/shop":         {},
-	"docs":                          {},                                                                                                                          // tests only: runs what the pages show
-	"internal/testing/agents":       {"runtime/browser/launch", "faces/mcp", "primitives", "runtime", "internal/testing/axtest", "internal/testing/runtimetest"}, // tests only: scripted agents on real applications
-	"internal/testing/truth":        {},                                                                                                                          // tests only: what actions answer on pages that deceive them
-	"projection/expr":               {"primitives/fault", "projection/expr/jsonata"},
-	"projection/expr/jsonata":       {"primitives/fault"},
-	"projection":                    {"primitives", "primitives/fault", "primitives/schema", "sites/manifest", "projection/expr", "primitives/quirks", "primitives/locator"},
-	"workflow":                      {"primitives", "primitives/fault", "sites/manifest", "projection/expr", "projection", "primitives/quirks", "primitives/span"},
-	"internal/testing/runtimetest":  {"runtime", "internal/testing/browsertest", "primitives", "projection/expr", "primitives/catalog"}, // a host over a real browser, for tests
-	"internal/testing/providertest": {"faces/provider", "internal/testing/runtimetest"},                                                 // our provider, for tests
+	"authoring/recorder": {
+		"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming",
+		"authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report",
+		"primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser",
+	},
+	"authoring/view": {"primitives", "runtime", "runtime/browser"},
+	"authoring/picker": {
+		"internal/element/likeness", "internal/element/locators", "authoring/survey",
+		"evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime",
+	},
+	"authoring/coverage": {
+		"internal/element/likeness", "authoring/lint", "internal/element/locators", "authoring/survey",
+		"evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime",
+	},
+	"authoring/scaffold": {
+		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
+		"authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe",
+	},
+	"primitives/session": {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
+	"primitives/a11y": {
+		"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys",
+		"primitives/locator", "primitives/quirks", "primitives/session",
+	},
+	"primitives/address": {"primitives/fault"}, // which addresses callers may open
+	"primitives/browser": {
+		"primitives", "primitives/address", "primitives/actionability", "primitives/fault",
+		"primitives/locator", "primitives/quirks", "primitives/session",
+	},
+	"primitives/clipboard": {
+		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
+		"primitives/locator", "primitives/quirks", "primitives/session", "primitives/text",
+	},
+	"primitives/dom": {
+		"primitives", "primitives/actionability", "primitives/arguments",
+		"primitives/fault", "primitives/locator", "primitives/quirks",
+	},
+	"primitives/emulate": {"primitives", "primitives/fault"},
+	"primitives/files": {
+		"primitives", "primitives/actionability", "primitives/fault", "primitives/listing", "primitives/locator",
+	},
+	"primitives/keyboard": {
+		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
+		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
+	},
+	"primitives/network": {"primitives", "primitives/address", "primitives/fault", "primitives/listing"},
+	"primitives/overlay": {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
+	"primitives/page": {
+		"primitives", "primitives/actionability", "primitives/address",
+		"primitives/arguments", "primitives/fault", "primitives/locator",
+	},
+	"primitives/pointer": {
+		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
+		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
+	},
+	"primitives/storage": {"primitives", "primitives/fault", "primitives/listing", "primitives/session"},
+	"primitives/text": {
+		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
+		"primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks",
+	},
+	"primitives/catalog":    {"primitives/..."},
+	"sites/manifest":        {"primitives/fault", "primitives/schema"},
+	"sites":                 {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
+	"sites/location":        {},
+	"sites/selector":        {},
+	"sites/filewatch":       {"sites/location"},
+	"sites/demo":            {},
+	"docs/examples/ci":      {"docs/examples/ci/shop"},
+	"scripts/measure":       {},
+	"scripts/benchguard":    {},
+	"docs/examples/ci/shop": {},
+	// tests only: runs what the pages show
+	"docs": {},
+	// tests only: scripted agents on real applications
+	"internal/testing/agents": {
+		"runtime/browser/launch", "faces/mcp", "primitives", "runtime",
+		"internal/testing/axtest", "internal/testing/runtimetest",
+	},
+	// tests only: what actions answer on pages that deceive them
+	"internal/testing/truth":  {},
+	"projection/expr":         {"primitives/fault", "projection/expr/jsonata"},
+	"projection/expr/jsonata": {"primitives/fault"},
+	"projection": {
+		"primitives", "primitives/fault", "primitives/schema", "sites/manifest",
+		"projection/expr", "primitives/quirks", "primitives/locator",
+	},
+	"workflow": {
+		"primitives", "primitives/fault", "sites/manifest", "projection/expr",
+		"projection", "primitives/quirks", "primitives/span",
+	},
+	// a host over a real browser, for tests
+	"internal/testing/runtimetest": {
+		"runtime", "internal/testing/browsertest", "primitives", "projection/expr", "primitives/catalog",
+	},
+	// our provider, for tests
+	"internal/testing/providertest": {"faces/provider", "internal/testing/runtimetest"},
 	"runtime/call":                  {"internal/mask", "primitives/fault"},
 	"runtime/clipboard":             {"primitives", "primitives/fault", "primitives/session"},
 	"runtime/checked":               {},
-	"runtime/mapset":                {"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr", "runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow"},
-	"runtime/verify":                {"internal/mapedit", "internal/element/likeness", "internal/element/locators", "internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest"},
-	"runtime/state":                 {"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection", "runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest"},
-	"runtime/monitor":               {"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites"},
-	"runtime/signal":                {"primitives", "primitives/descriptor", "primitives/inject", "runtime/call", "runtime/mapset", "runtime/verify", "sites", "sites/manifest"},
-	"runtime/attach":                {"primitives", "primitives/descriptor", "primitives/fault", "primitives/keys", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/signal", "runtime/verify", "sites", "sites/manifest"},
-	"runtime/announce":              {"primitives", "primitives/fault", "primitives/session", "runtime/call", "runtime/observe"},
-	"runtime/sitetool":              {"internal/element/lock", "primitives", "primitives/fault", "primitives/schema", "projection", "runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest"},
-	"runtime/siteaction":            {"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks", "projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify", "sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span"},
-	"runtime/observe":               {"primitives", "primitives/fault"},
-	"runtime/picture":               {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
+	"runtime/mapset": {
+		"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr",
+		"runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow",
+	},
+	"runtime/verify": {
+		"internal/mapedit", "internal/element/likeness", "internal/element/locators",
+		"internal/element/lock", "primitives", "primitives/descriptor",
+		"primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest",
+	},
+	"runtime/state": {
+		"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection",
+		"runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest",
+	},
+	"runtime/monitor": {
+		"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites",
+	},
+	"runtime/signal": {
+		"primitives", "primitives/descriptor", "primitives/inject", "runtime/call",
+		"runtime/mapset", "runtime/verify", "sites", "sites/manifest",
+	},
+	"runtime/attach": {
+		"primitives", "primitives/descriptor", "primitives/fault", "primitives/keys", "runtime/call",
+		"runtime/mapset", "runtime/observe", "runtime/signal", "runtime/verify", "sites", "sites/manifest",
+	},
+	"runtime/announce": {
+		"primitives", "primitives/fault", "primitives/session", "runtime/call", "runtime/observe",
+	},
+	"runtime/sitetool": {
+		"internal/element/lock", "primitives", "primitives/fault", "primitives/schema", "projection",
+		"runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe",
+		"runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest",
+	},
+	"runtime/siteaction": {
+		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks",
+		"projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify",
+		"sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span",
+	},
+	"runtime/observe": {"primitives", "primitives/fault"},
+	"runtime/picture": {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
 	"runtime": {
 		"primitives/address", "internal/mask", "primitives", "primitives/fault", "primitives/quirks",
 		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce",
@@ -149,8 +233,12 @@ var mayImport = map[string][]string{
 		"runtime/browser/excerpt", "runtime/browser/patience",
 		"runtime/browser/world",
 	},
-	"runtime/browser": {"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
-		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page", "runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage"},
+	"runtime/browser": {
+		"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
+		"runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
+		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page",
+		"runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage",
+	},
 	// roles, names and states beside the browser's, for tests
 	"internal/testing/axtest":      {"primitives", "primitives/catalog"},
 	"internal/testing/browsertest": {"runtime/browser", "runtime/browser/cdp", "runtime/browser/launch", "primitives"},
@@ -173,19 +261,31 @@ var mayImport = map[string][]string{
 	"conformance/bridgekit":              {"bridgeclient", "evidence/report", "primitives/fault"},
 	"bridgeclient/browserbridge":         {"primitives/address", "runtime", "primitives/fault"},
 	"bridgeclient/browserbridge/backend": {"bridgeclient/browserbridge"},
-	"internal/testing/hosttest":          {"runtime", "primitives/fault"}, // a host without a browser, for tests of the faces
-	"faces/leased":                       {"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "faces/mcp", "faces/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime"},
-	"faces/latehost":                     {"runtime", "primitives/fault"},
-	"faces/hub":                          {"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest"},
-	"faces/provider/jcode":               {"faces/provider"},
-	"internal/mask":                      {"primitives/address", "primitives/fault"},
-	"bridgeclient/demo":                  {"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan", "primitives/fault", "runtime", "sites/demo"},
-	"projection/expr/explain":            {"primitives/fault", "projection/expr"},
-	"runtime/doctor":                     {"primitives/fault", "projection/expr", "runtime", "runtime/browser/launch", "sites/demo"},
-	"evidence/outfile":                   {},
-	"internal/operate/traces":            {"primitives/fault", "primitives/span"},
-	"internal/operate/ops":               {"internal/operate/metrics", "primitives/fault", "runtime"},
-	"evidence/states":                    {"evidence/report", "primitives/fault", "runtime"},
+	// a host without a browser, for tests of the faces
+	"internal/testing/hosttest": {"runtime", "primitives/fault"},
+	"faces/leased": {
+		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "faces/mcp",
+		"faces/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime",
+	},
+	"faces/latehost": {"runtime", "primitives/fault"},
+	"faces/hub": {
+		"bridgeclient", "bridgeclient/actionsbridge", "runtime",
+		"primitives/fault", "primitives/schema", "sites", "sites/manifest",
+	},
+	"faces/provider/jcode": {"faces/provider"},
+	"internal/mask":        {"primitives/address", "primitives/fault"},
+	"bridgeclient/demo": {
+		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub",
+		"evidence/report", "plan", "primitives/fault", "runtime", "sites/demo",
+	},
+	"projection/expr/explain": {"primitives/fault", "projection/expr"},
+	"runtime/doctor": {
+		"primitives/fault", "projection/expr", "runtime", "runtime/browser/launch", "sites/demo",
+	},
+	"evidence/outfile":        {},
+	"internal/operate/traces": {"primitives/fault", "primitives/span"},
+	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},
+	"evidence/states":         {"evidence/report", "primitives/fault", "runtime"},
 	"evidence/report": {
 		"primitives/plain", "internal/element/lock", "primitives/fault", "evidence/outfile",
 	},
@@ -249,11 +349,12 @@ var mayImport = map[string][]string{
 // doors names the packages that alone may import an outside library, tests
 // excluded. A prefix covers the packages below it.
 var doors = map[string][]string{
-	"github.com/santhosh-tekuri/jsonschema":  {"primitives/schema"},
-	"github.com/blues/jsonata-go":            {"projection/expr"},
-	"github.com/go-rod/rod":                  {"runtime/browser/cdp", "runtime/browser/page"},
-	"github.com/go-rod/rod/lib/cdp":          {"runtime/browser/cdp"},  // its WebSocket
-	"github.com/go-rod/rod/lib/proto":        {"runtime/browser/page"}, // types of the protocol, where a command has many parameters
+	"github.com/santhosh-tekuri/jsonschema": {"primitives/schema"},
+	"github.com/blues/jsonata-go":           {"projection/expr"},
+	"github.com/go-rod/rod":                 {"runtime/browser/cdp", "runtime/browser/page"},
+	"github.com/go-rod/rod/lib/cdp":         {"runtime/browser/cdp"}, // its WebSocket
+	// types of the protocol, where a command has many parameters
+	"github.com/go-rod/rod/lib/proto":        {"runtime/browser/page"},
 	"github.com/coder/websocket":             {"bridgeclient", "conformance", "faces"},
 	"github.com/modelcontextprotocol/go-sdk": {"faces/mcp"},
 	"github.com/andybalholm/cascadia":        {"sites/selector"},
@@ -288,7 +389,8 @@ func TestImportsFollowTheTable(t *testing.T) {
 		}
 		allowed, ok := mayImport[name]
 		if !ok {
-			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in docs/reference/packages.md", name)
+			t.Errorf("package %s is not in the table: write down what it may import, and why it exists in "+
+				"docs/reference/packages.md", name)
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -302,7 +404,9 @@ func TestImportsFollowTheTable(t *testing.T) {
 				if imp != lib && !strings.HasPrefix(imp, lib+"/") {
 					continue
 				}
-				if !slices.ContainsFunc(rooms, func(room string) bool { return name == room || strings.HasPrefix(name, room+"/") }) {
+				if !slices.ContainsFunc(rooms, func(room string) bool {
+					return name == room || strings.HasPrefix(name, room+"/")
+				}) {
 					t.Errorf("%s imports %s; its door is %v", name, imp, rooms)
 				}
 			}
@@ -328,10 +432,16 @@ func TestPackagesIntroduceThemselves(t *testing.T) {
 		}
 		name := strings.TrimPrefix(p.ImportPath, module)
 		if sentences := len(sentenceEnd.FindAllString(lead, -1)); sentences < 2 {
-			t.Errorf("%s: its package comment has %d sentences: expected what it is for, what it does not do, who calls it", name, sentences)
+			t.Errorf(
+				"%s: its package comment has %d sentences: expected what it is for, what it does not do, who calls it",
+				name, sentences,
+			)
 		}
 		if lines > maxLead {
-			t.Errorf("%s: its package comment has %d lines before the first heading: expected at most %d", name, lines, maxLead)
+			t.Errorf(
+				"%s: its package comment has %d lines before the first heading: expected at most %d",
+				name, lines, maxLead,
+			)
 		}
 	}
 }
@@ -365,7 +475,10 @@ func packageComment(t *testing.T, dir string) string {
 
 // Only the command ends the process or writes to the standard streams.
 func TestOnlyTheCommandExits(t *testing.T) {
-	out, err := exec.Command("git", "grep", "-nE", `os\.Exit\(|fmt\.Print|os\.Stdout|log\.Fatal`, "--", "*.go", ":!cmd", ":!testdata", ":!*_test.go").CombinedOutput()
+	out, err := exec.Command(
+		"git", "grep", "-nE", `os\.Exit\(|fmt\.Print|os\.Stdout|log\.Fatal`,
+		"--", "*.go", ":!cmd", ":!testdata", ":!*_test.go",
+	).CombinedOutput()
 	if err != nil && len(out) > 0 {
 		t.Skipf("git is not usable here: %s", out)
 	}
@@ -448,7 +561,9 @@ func TestFoldersFitIntoOneHead(t *testing.T) {
 var engine = regexp.MustCompile(`^(runtime|workflow|projection|sites|primitives|internal/(mask|element|mapedit))(/|$)`)
 
 // above is what stands on the engine.
-var above = regexp.MustCompile(`^(cmd|faces|bridgeclient|conformance|plan|fleet|authoring|evidence|internal/operate)(/|$)`)
+var above = regexp.MustCompile(
+	`^(cmd|faces|bridgeclient|conformance|plan|fleet|authoring|evidence|internal/operate)(/|$)`,
+)
 
 func TestEngineImportsNoFrontRoom(t *testing.T) {
 	for _, p := range list(t) {

@@ -45,9 +45,11 @@ func open(t *testing.T, o outrider.Options) *outrider.Session {
 
 func TestLibraryRefusesOptionsByName(t *testing.T) {
 	for name, o := range map[string]outrider.Options{
-		"Profile":                  {Profile: "lenient"},
-		"Open":                     {Open: []string{"localhost:8080/x"}},
-		"Browser.Attach":           {Browser: outrider.BrowserOptions{Attach: "http://127.0.0.1:9", Proxy: "http://127.0.0.1:9"}},
+		"Profile": {Profile: "lenient"},
+		"Open":    {Open: []string{"localhost:8080/x"}},
+		"Browser.Attach": {
+			Browser: outrider.BrowserOptions{Attach: "http://127.0.0.1:9", Proxy: "http://127.0.0.1:9"},
+		},
 		"Browser.Width and Height": {Browser: outrider.BrowserOptions{Width: 100}},
 		"ExpressionEngine":         {ExpressionEngine: "other"},
 		"AllowMaps":                {AllowMaps: []string{"private=script"}},
@@ -64,10 +66,12 @@ func TestLibraryRefusesOptionsByName(t *testing.T) {
 // A secret is in the field, and in nothing that a caller gets.
 func TestLibraryTypesSecretsUnseen(t *testing.T) {
 	const canary = "c4nary-of-the-library"
-	site := page(`<input id="pw"><p id="p"></p><script>pw.oninput = () => p.textContent = pw.value + ' has ' + pw.value.length</script>`)
+	site := page(`<input id="pw"><p id="p"></p><script>pw.oninput = () => p.textContent = pw.value + ' has ' + ` +
+		`pw.value.length</script>`)
 	defer site.Close()
 	s := open(t, outrider.Options{Open: []string{site.URL}, Secrets: map[string]outrider.Secret{
-		"PW": {Value: canary, Origins: []string{site.URL}}, "OTHER": {Value: "another-secret", Origins: []string{"https://example.org"}},
+		"PW":    {Value: canary, Origins: []string{site.URL}},
+		"OTHER": {Value: "another-secret", Origins: []string{"https://example.org"}},
 	}})
 	type typed struct {
 		Target string `json:"target"`
@@ -76,7 +80,9 @@ func TestLibraryTypesSecretsUnseen(t *testing.T) {
 	if _, err := s.Tab().Call(t.Context(), "text.insert", typed{"#pw", "{{secret:PW}}"}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := s.Tab().Call(t.Context(), "locator.text_content", map[string]any{"locator": map[string]any{"selector": "#p"}})
+	out, err := s.Tab().Call(t.Context(), "locator.text_content", map[string]any{
+		"locator": map[string]any{"selector": "#p"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +97,15 @@ func TestLibraryTypesSecretsUnseen(t *testing.T) {
 
 func TestLibraryNamesWhatIsWrongWithAMap(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "actions.json")
-	if err := os.WriteFile(file, []byte(`{"protocol":"actions.json","version":1,"tools":[{"name":"a"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(
+		file, []byte(`{"protocol":"actions.json","version":1,"tools":[{"name":"a"}]}`), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	_, err := outrider.Open(t.Context(), outrider.Options{Maps: []string{file}})
 	var e *outrider.Error
-	if !errors.As(err, &e) || e.Code != "invalid_manifest" || !strings.Contains(e.Message, "/tools/0") || e.NextStep == "" {
+	if !errors.As(err, &e) || e.Code != "invalid_manifest" || !strings.Contains(e.Message, "/tools/0") ||
+		e.NextStep == "" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -108,7 +117,10 @@ func TestLibraryCallsEnd(t *testing.T) {
 
 	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := s.Tab().LocatorWaitFor(short, outrider.LocatorWaitForArgs{Locator: &outrider.Locator{Selector: "h6"}, TimeoutMS: new(20000)})
+	_, err := s.Tab().LocatorWaitFor(short, outrider.LocatorWaitForArgs{
+		Locator:   &outrider.Locator{Selector: "h6"},
+		TimeoutMS: new(20000),
+	})
 	if !errors.Is(err, outrider.Code("handler_timeout")) {
 		t.Errorf("a call past its deadline: got %v", err)
 	}
@@ -255,7 +267,8 @@ func TestLibraryOpensATabWhileTheActiveOneCloses(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Errorf("closing the active tab: %v", err)
 	}
-	if tab, err = s.NewTab(t.Context(), "data:text/html,<title>Data</title>"); err != nil || tab.Title() != "Data" {
+	tab, err = s.NewTab(t.Context(), "data:text/html,<title>Data</title>")
+	if err != nil || tab.Title() != "Data" {
 		t.Errorf("a tab of another scheme: %v, %v", tab, err)
 	}
 }
@@ -275,7 +288,8 @@ func TestLibraryOpensActivatesAndClosesTabs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s.Tab().ID() != second.ID() || len(s.Tabs()) != 2 || second.URL() != two.URL+"/" || second.Title() != "Example" {
+		if s.Tab().ID() != second.ID() || len(s.Tabs()) != 2 || second.URL() != two.URL+"/" ||
+			second.Title() != "Example" {
 			t.Errorf("%s: the new tab is %s %s of %d", name, s.Tab().ID(), second.URL(), len(s.Tabs()))
 		}
 		if err := first.Activate(t.Context()); err != nil || s.Tab().ID() != first.ID() {
@@ -323,15 +337,21 @@ func TestLibraryReportsTheLossOfTheWatchdog(t *testing.T) {
 func TestLibraryRunsWorkersInTheInstalledBinary(t *testing.T) {
 	site := board()
 	defer site.Close()
-	options := outrider.Options{Open: []string{site.URL}, Maps: []string{"sites/demo/actions.json"}, ExpressionEngine: "blues"}
+	options := outrider.Options{
+		Open:             []string{site.URL},
+		Maps:             []string{"sites/demo/actions.json"},
+		ExpressionEngine: "blues",
+	}
 	path, bin := os.Getenv("PATH"), t.TempDir()
 	t.Setenv("PATH", bin)
 	var e *outrider.Error
-	if _, err := outrider.Open(t.Context(), options); !errors.As(err, &e) || e.Code != "capability_unavailable" || !strings.Contains(e.NextStep, "PATH") {
+	if _, err := outrider.Open(t.Context(), options); !errors.As(err, &e) || e.Code != "capability_unavailable" ||
+		!strings.Contains(e.NextStep, "PATH") {
 		t.Errorf("without the binary: %v", err)
 	}
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+path)
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/outrider").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./cmd/outrider").
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := open(t, options).Action(t.Context(), "board.list_cards", map[string]any{"list": "doing"})
@@ -345,8 +365,11 @@ func TestLibraryLeavesOutTheInvalidMapsOfAFolder(t *testing.T) {
 	defer site.Close()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"good.actions.json": `{"protocol":"actions.json","version":1,"tools":[{"name":"heading","description":"Read the heading.","input_schema":{"type":"object"},"workflow":{"version":1,"expression_language":"jsonata",` +
-			`"steps":[{"id":"read","primitive":"locator.text_content","args":{"locator":{"selector":"h1"}}}],"output":"{% steps.read.output.text %}"}}]}`,
+		"good.actions.json": `{"protocol":"actions.json","version":1,"tools":[{"name":"heading",` +
+			`"description":"Read the heading.","input_schema":{"type":"object"},"workflow":{"version":1,` +
+			`"expression_language":"jsonata",` +
+			`"steps":[{"id":"read","primitive":"locator.text_content","args":{"locator":{"selector":"h1"}}}],` +
+			`"output":"{% steps.read.output.text %}"}}]}`,
 		"bad.actions.json": `{"protocol":"actions.json","version":1,"tools":[{"name":"a"}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -354,7 +377,11 @@ func TestLibraryLeavesOutTheInvalidMapsOfAFolder(t *testing.T) {
 		}
 	}
 	var log bytes.Buffer
-	s := open(t, outrider.Options{Open: []string{site.URL}, Maps: []string{dir}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s := open(t, outrider.Options{
+		Open:   []string{site.URL},
+		Maps:   []string{dir},
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	out, err := s.Action(t.Context(), "heading", nil)
 	if err != nil || string(out) != `"Harbour board"` || !strings.Contains(log.String(), "bad.actions.json") {
 		t.Errorf("got %s, %v\n%s", out, err, log.String())
@@ -395,7 +422,9 @@ func killWatchdogs(t *testing.T) {
 // TestLocatorHasTheMembersOfTheDictionary keeps Locator and the fragment of the
 // dictionary alike.
 func TestLocatorHasTheMembersOfTheDictionary(t *testing.T) {
-	i := slices.IndexFunc(primitives.Dictionary(), func(r *primitives.Record) bool { return r.Name == "locator.text_content" })
+	i := slices.IndexFunc(primitives.Dictionary(), func(r *primitives.Record) bool {
+		return r.Name == "locator.text_content"
+	})
 	var input struct {
 		Properties struct {
 			Locator struct {
@@ -450,7 +479,8 @@ func TestLibraryIsEmbeddedByAnotherModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), binary, site.URL, filepath.Join(wd, "sites/demo/actions.json")).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), binary, site.URL, filepath.Join(wd, "sites/demo/actions.json")).
+		CombinedOutput()
 	if err != nil || !strings.Contains(string(out), `"count":2`) || !strings.Contains(string(out), `"name":"Doing"`) {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -527,7 +557,8 @@ func buildEmbedded(t *testing.T, source string) string {
 		"main.go": source,
 		"go.sum":  string(sums),
 		"go.mod": "module example.org/embed\n" + requirements +
-			"\nrequire github.com/outrider-run/outrider v0.0.0\n\nreplace github.com/outrider-run/outrider => " + wd + "\n",
+			"\nrequire github.com/outrider-run/outrider v0.0.0\n\nreplace github.com/outrider-run/outrider => " + wd +
+			"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -132,8 +132,10 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		return runtime.Options{}, invalidOption("Profile", "is %q: expected %q or %q", o.Profile, Strict, Extension)
 	}
 	b := o.Browser
-	if b.Attach != "" && (b.Proxy != "" || len(b.AllowOrigins)+len(b.BlockOrigins)+len(b.InsecureOrigins) > 0 || b.UserDataDir != "" || b.Path != "") {
-		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, UserDataDir, Proxy, AllowOrigins, BlockOrigins, InsecureOrigins: they need a browser that is launched")
+	if b.Attach != "" && (b.Proxy != "" || len(b.AllowOrigins)+len(b.BlockOrigins)+len(b.InsecureOrigins) > 0 ||
+		b.UserDataDir != "" || b.Path != "") {
+		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, UserDataDir, Proxy, "+
+			"AllowOrigins, BlockOrigins, InsecureOrigins: they need a browser that is launched")
 	}
 	if err := browser.CheckOrigins(b.InsecureOrigins...); err != nil {
 		return runtime.Options{}, invalidOption("Browser.InsecureOrigins", "%v", err)
@@ -142,11 +144,15 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		return runtime.Options{}, invalidOption("Browser.AllowOrigins or BlockOrigins", "%v", err)
 	}
 	if b.Width < 0 || b.Height < 0 || (b.Width == 0) != (b.Height == 0) {
-		return runtime.Options{}, invalidOption("Browser.Width and Height", "are %d and %d: expected both or neither", b.Width, b.Height)
+		return runtime.Options{}, invalidOption(
+			"Browser.Width and Height", "are %d and %d: expected both or neither", b.Width, b.Height,
+		)
 	}
 	for _, address := range o.Open {
 		if u, err := url.Parse(address); err != nil || !slices.Contains([]string{"http", "https", "about"}, u.Scheme) {
-			return runtime.Options{}, invalidOption("Open", "has %q: expected an http or https address, such as http://localhost:8080/", address)
+			return runtime.Options{}, invalidOption(
+				"Open", "has %q: expected an http or https address, such as http://localhost:8080/", address,
+			)
 		}
 	}
 	permissions, err := sites.ParsePermissions(o.AllowMaps)
@@ -156,7 +162,9 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	secrets := &mask.Set{}
 	for _, name := range slices.Sorted(maps.Keys(o.Secrets)) {
 		if err := browser.CheckOrigins(o.Secrets[name].Origins...); err != nil {
-			return runtime.Options{}, invalidOption("Secrets", "has %s with an origin: %s", name, fault.From(err).Message)
+			return runtime.Options{}, invalidOption(
+				"Secrets", "has %s with an origin: %s", name, fault.From(err).Message,
+			)
 		}
 		if err := secrets.Add(name, o.Secrets[name].Value, o.Secrets[name].Origins...); err != nil {
 			return runtime.Options{}, invalidOption("Secrets", "has an entry: %s", fault.From(err).Message)
@@ -168,7 +176,9 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 	}
 	engine, err := expr.New(o.ExpressionEngine, nil)
 	if errors.Is(err, fault.InvalidInput) {
-		return runtime.Options{}, invalidOption("ExpressionEngine", "is %q: expected native or blues", o.ExpressionEngine)
+		return runtime.Options{}, invalidOption(
+			"ExpressionEngine", "is %q: expected native or blues", o.ExpressionEngine,
+		)
 	} else if err != nil {
 		return runtime.Options{}, fromFault(err)
 	}
@@ -181,15 +191,39 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		return runtime.Options{}, err
 	}
 	options := browser.Options{
-		Path: b.Path, Headed: b.Headed, Attach: b.Attach, UserDataDir: b.UserDataDir, Locale: b.Locale, Timezone: b.Timezone,
-		Proxy: b.Proxy, NoSandbox: b.NoSandbox, AllowOrigins: b.AllowOrigins, BlockOrigins: b.BlockOrigins, InsecureOrigins: b.InsecureOrigins,
+		Path:            b.Path,
+		Headed:          b.Headed,
+		Attach:          b.Attach,
+		UserDataDir:     b.UserDataDir,
+		Locale:          b.Locale,
+		Timezone:        b.Timezone,
+		Proxy:           b.Proxy,
+		NoSandbox:       b.NoSandbox,
+		AllowOrigins:    b.AllowOrigins,
+		BlockOrigins:    b.BlockOrigins,
+		InsecureOrigins: b.InsecureOrigins,
 		HTTPCredentials: credentials,
-		UploadDirs:      b.UploadDirs, DownloadDir: b.DownloadDir, Logger: o.Logger, OnWatchdogLost: watchdogLost,
+		UploadDirs:      b.UploadDirs,
+		DownloadDir:     b.DownloadDir,
+		Logger:          o.Logger,
+		OnWatchdogLost:  watchdogLost,
 	}
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
 	return runtime.Options{
-		Registry: registry, Engine: engine, NewID: uuid.NewString, Maps: offered, MapPermissions: permissions, Browser: options, Open: o.Open,
-		CallTimeout: o.CallTimeout, LoadTimeout: o.LoadTimeout, Pacing: o.Pacing, Quirks: profile, Logger: o.Logger, Device: "go", Secrets: secrets,
+		Registry:       registry,
+		Engine:         engine,
+		NewID:          uuid.NewString,
+		Maps:           offered,
+		MapPermissions: permissions,
+		Browser:        options,
+		Open:           o.Open,
+		CallTimeout:    o.CallTimeout,
+		LoadTimeout:    o.LoadTimeout,
+		Pacing:         o.Pacing,
+		Quirks:         profile,
+		Logger:         o.Logger,
+		Device:         "go",
+		Secrets:        secrets,
 	}, nil
 }
 
@@ -203,7 +237,9 @@ func (o Options) credentials(secrets *mask.Set) ([]browser.Credentials, error) {
 				"https://app.example, and a name", c.Origin, c.Name)
 		}
 		if _, known := o.Secrets[c.Secret]; !known {
-			return nil, invalidOption("Browser.HTTPCredentials", "has the secret %q, which is none of Options.Secrets", c.Secret)
+			return nil, invalidOption(
+				"Browser.HTTPCredentials", "has the secret %q, which is none of Options.Secrets", c.Secret,
+			)
 		}
 		password, err := secrets.Reveal(mask.Placeholder(c.Secret), origin+"/")
 		if err != nil {

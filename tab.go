@@ -209,7 +209,9 @@ func (t *Tab) site(ctx context.Context, arguments runtime.Site) (runtime.Reply, 
 func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool) (runtime.Reply, error) {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
-		return runtime.Reply{}, fromFault(fault.New(fault.InvalidInput, "the arguments of %s do not encode as JSON: %v", name, err))
+		return runtime.Reply{}, fromFault(
+			fault.New(fault.InvalidInput, "the arguments of %s do not encode as JSON: %v", name, err),
+		)
 	}
 	call := runtime.Call{
 		ID: uuid.NewString(), Name: name, Arguments: raw, OwnWords: ownWords,
@@ -217,7 +219,8 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 	}
 	own := ctx
 	if _, ok := ctx.Deadline(); ok {
-		if call.Timeout = timeOf(ctx); call.Timeout <= 0 {
+		call.Timeout = timeOf(ctx)
+		if call.Timeout <= 0 {
 			return runtime.Reply{}, fromFault(context.DeadlineExceeded)
 		}
 		// The runtime keeps the deadline and knows what the call was doing then. Only

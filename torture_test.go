@@ -11,11 +11,16 @@ import (
 
 // difficulties are the rows that testdata/pages/TORTURE.md must have.
 var difficulties = []string{
-	"overlays that leave", "overlays that stay", "moving targets", "late targets", "disabled targets", "re-rendered targets", "sticky headers",
-	"nested scrollers", "transforms", "zoom", "iframes of the same origin", "iframes of another origin", "iframes nested to depth 3",
-	"frames crossed with open shadow roots", "frames crossed with closed shadow roots", "styled checkboxes behind labels", "contenteditable",
-	"rich editors", "number, date and email inputs", "IME text", "file inputs", "popups", "dialogs during load", "dialogs during calls",
-	"pages that replace built-ins", "pages that mutate every 20 ms", "pages that block their thread", "100,000 nodes", "10 MB of text",
+	"overlays that leave", "overlays that stay", "moving targets",
+	"late targets", "disabled targets", "re-rendered targets", "sticky headers",
+	"nested scrollers", "transforms", "zoom", "iframes of the same origin",
+	"iframes of another origin", "iframes nested to depth 3",
+	"frames crossed with open shadow roots", "frames crossed with closed shadow roots",
+	"styled checkboxes behind labels", "contenteditable",
+	"rich editors", "number, date and email inputs", "IME text",
+	"file inputs", "popups", "dialogs during load", "dialogs during calls",
+	"pages that replace built-ins", "pages that mutate every 20 ms",
+	"pages that block their thread", "100,000 nodes", "10 MB of text",
 }
 
 // TestEveryDifficultyIsShown holds testdata/pages/TORTURE.md to what is there.
@@ -58,7 +63,8 @@ func TestEveryDifficultyIsShown(t *testing.T) {
 	}
 	slices.Sort(pages)
 	for _, p := range pages {
-		if p = strings.TrimPrefix(filepath.ToSlash(p), "testdata/pages/"); !listed[p] {
+		p = strings.TrimPrefix(filepath.ToSlash(p), "testdata/pages/")
+		if !listed[p] {
 			t.Errorf("%s has no row", p)
 		}
 	}

@@ -13,7 +13,8 @@ type backoff struct {
 func (b *backoff) next() time.Duration {
 	d := b.min
 	for range b.n {
-		if d *= 2; d >= b.max {
+		d *= 2
+		if d >= b.max {
 			d = b.max
 			break
 		}

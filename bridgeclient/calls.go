@@ -139,7 +139,9 @@ func (l *ledger) answer(r *record, frame []byte) bool {
 		return false
 	}
 	r.answered = time.Now()
-	r.frame, r.cancel, r.unsent = frame, nil, false
+	r.frame = frame
+	r.cancel = nil
+	r.unsent = false
 	l.held -= len(r.call.frame)
 	r.call = &Call{ID: r.call.ID, RuntimeID: r.call.RuntimeID, Type: r.call.Type} // lets the arguments go
 	l.pending--

@@ -42,7 +42,8 @@ func New(opts *Options) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		opts: o, dial: dial,
+		opts:    o,
+		dial:    dial,
 		log:     o.Logger.With("component", "bridgeclient", "dialect", o.Dialect.Name()),
 		out:     newOutbox(o.KeepAnswers, o.MaxQueued, o.MaxEvents),
 		calls:   newLedger(o.KeepAnswers),
@@ -180,7 +181,9 @@ func (c *Client) accept(call *Call) {
 		c.log.Debug("call repeated after it was answered", "call", call.ID)
 		c.send(answers, answerKey(call), c.calls.stored(r))
 	case isForgotten:
-		c.refuse(call, fault.New(fault.TransportFailed, "this call was answered before; its answer is too long to be kept"))
+		c.refuse(
+			call, fault.New(fault.TransportFailed, "this call was answered before; its answer is too long to be kept"),
+		)
 	case isOther:
 		c.refuse(call, fault.New(fault.InvalidInput, "call_id was used before for another call").
 			Next("give every call its own call_id"))

@@ -50,7 +50,12 @@ type bridge struct {
 
 // start runs a client inside a synctest bubble.
 func start(t *testing.T, host *hosttest.Host, more func(*bridgeclient.Options)) *bridge {
-	b := &bridge{t: t, host: host, dials: make(chan *bridgeclient.Pipe, 100), traits: bridgeclient.Traits{Confirms: true, Heartbeat: true}}
+	b := &bridge{
+		t:      t,
+		host:   host,
+		dials:  make(chan *bridgeclient.Pipe, 100),
+		traits: bridgeclient.Traits{Confirms: true, Heartbeat: true},
+	}
 	opts := &bridgeclient.Options{
 		Dialect: actionsbridge.New(nil), Host: host, Random: func() float64 { return 0 },
 		Dial: func(context.Context) (bridgeclient.Conn, error) {
@@ -114,7 +119,9 @@ func (b *bridge) send(item string) {
 
 func (b *bridge) call(id, name, args string) {
 	b.t.Helper()
-	b.send(fmt.Sprintf(`{"type":"action_call","call_id":%q,"runtime_id":"rt-1","name":%q,"arguments":%s}`, id, name, args))
+	b.send(
+		fmt.Sprintf(`{"type":"action_call","call_id":%q,"runtime_id":"rt-1","name":%q,"arguments":%s}`, id, name, args),
+	)
 }
 
 // received returns what has arrived, without the types in except.
@@ -460,7 +467,10 @@ func TestReadingStopsWhileAnswersWait(t *testing.T) {
 		sent := 0
 		for ; sent < 1000; sent++ {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			err := b.conn.Send(ctx, []byte(fmt.Sprintf(`{"type":"action_call","call_id":"c-%d","runtime_id":"rt-1","name":"big","arguments":{"bytes":10000}}`, sent)))
+			err := b.conn.Send(ctx, []byte(fmt.Sprintf(
+				`{"type":"action_call","call_id":"c-%d","runtime_id":"rt-1","name":"big","arguments":{"bytes":10000}}`,
+				sent,
+			)))
 			cancel()
 			if err != nil {
 				break
@@ -641,7 +651,9 @@ func TestStdio(t *testing.T) {
 	in, feed := io.Pipe()
 	out, w := io.Pipe()
 	host := oneTab()
-	c, err := bridgeclient.New(&bridgeclient.Options{URL: "stdio:", Dialect: actionsbridge.New(nil), Host: host, Stdin: in, Stdout: w})
+	c, err := bridgeclient.New(
+		&bridgeclient.Options{URL: "stdio:", Dialect: actionsbridge.New(nil), Host: host, Stdin: in, Stdout: w},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -679,7 +691,13 @@ func TestStdio(t *testing.T) {
 func TestStdioEndsWithItsContext(t *testing.T) {
 	in, feed := io.Pipe()
 	defer feed.Close()
-	c, err := bridgeclient.New(&bridgeclient.Options{URL: "stdio:", Dialect: actionsbridge.New(nil), Host: oneTab(), Stdin: in, Stdout: io.Discard})
+	c, err := bridgeclient.New(&bridgeclient.Options{
+		URL:     "stdio:",
+		Dialect: actionsbridge.New(nil),
+		Host:    oneTab(),
+		Stdin:   in,
+		Stdout:  io.Discard,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

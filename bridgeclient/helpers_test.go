@@ -13,8 +13,12 @@ import (
 
 func domEvent(n int) runtime.Event {
 	return runtime.Event{
-		Kind: runtime.DOMEvent, ID: fmt.Sprintf("e-%d", n), Tab: hosttest.Tab(1, "https://a.example/", "A"),
-		Name: "cart.changed", Payload: json.RawMessage(`{}`), ObservedAt: time.Now(),
+		Kind:       runtime.DOMEvent,
+		ID:         fmt.Sprintf("e-%d", n),
+		Tab:        hosttest.Tab(1, "https://a.example/", "A"),
+		Name:       "cart.changed",
+		Payload:    json.RawMessage(`{}`),
+		ObservedAt: time.Now(),
 	}
 }
 

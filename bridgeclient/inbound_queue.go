@@ -87,9 +87,11 @@ func (c *Client) start(r *record) {
 		run.Timeout = defaultTimeout
 	}
 	if waited := time.Since(r.since); waited > 0 {
-		if run.Timeout -= waited; run.Timeout <= 0 {
-			c.answer(r, runtime.Reply{Err: fault.New(fault.HandlerTimeout, "the call waited for a storage bundle and did not start in time").
-				With("elapsed_ms", waited.Milliseconds())})
+		run.Timeout -= waited
+		if run.Timeout <= 0 {
+			c.answer(r, runtime.Reply{Err: fault.New(
+				fault.HandlerTimeout, "the call waited for a storage bundle and did not start in time",
+			).With("elapsed_ms", waited.Milliseconds())})
 			return
 		}
 	}

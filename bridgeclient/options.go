@@ -93,7 +93,9 @@ func (o *Options) check() error {
 	case o.Host == nil:
 		return fault.New(fault.InvalidInput, "no host given")
 	case o.BackoffMin > 0 && o.BackoffMax > 0 && o.BackoffMin > o.BackoffMax:
-		return fault.New(fault.InvalidInput, "the smallest wait %s is longer than the longest %s", o.BackoffMin, o.BackoffMax)
+		return fault.New(
+			fault.InvalidInput, "the smallest wait %s is longer than the longest %s", o.BackoffMin, o.BackoffMax,
+		)
 	}
 	o.defaults()
 	return nil

@@ -67,8 +67,12 @@ type outbox struct {
 
 func newOutbox(keep time.Duration, maxBytes, maxEvents int) *outbox {
 	return &outbox{
-		keep: keep, maxBytes: maxBytes, maxEvents: maxEvents,
-		wake: make(chan struct{}, 1), pingable: make(chan struct{}, 1), changed: make(chan struct{}),
+		keep:      keep,
+		maxBytes:  maxBytes,
+		maxEvents: maxEvents,
+		wake:      make(chan struct{}, 1),
+		pingable:  make(chan struct{}, 1),
+		changed:   make(chan struct{}),
 	}
 }
 
@@ -155,7 +159,11 @@ func (o *outbox) start(confirms bool) {
 			kept = append(kept, q)
 		}
 	}
-	o.queue, o.sent, o.current, o.events, o.bytes = kept, nil, nil, 0, 0
+	o.queue = kept
+	o.sent = nil
+	o.current = nil
+	o.events = 0
+	o.bytes = 0
 	for _, it := range kept {
 		o.bytes += it.cost()
 	}
@@ -318,7 +326,9 @@ func (o *outbox) end() int {
 			n++
 		}
 	}
-	o.queue, o.sent, o.current = nil, nil, nil
+	o.queue = nil
+	o.sent = nil
+	o.current = nil
 	return n
 }
 

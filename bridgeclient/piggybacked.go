@@ -72,7 +72,8 @@ func (r *Piggybacked) Inject(reader string, record json.RawMessage) {
 	defer r.mu.Unlock()
 	queue := r.waiting[reader]
 	for i, old := range slices.Backward(queue) {
-		if old.read.Region != now.read.Region || string(old.read.Tab) != string(now.read.Tab) || old.read.RuntimeKey != now.read.RuntimeKey {
+		if old.read.Region != now.read.Region || string(old.read.Tab) != string(now.read.Tab) ||
+			old.read.RuntimeKey != now.read.RuntimeKey {
 			continue
 		}
 		age := now.at.Sub(old.at)

@@ -94,7 +94,8 @@ func (n *numbered) ack(upTo uint64) bool {
 func (n *numbered) batch() [][]byte {
 	size := 0
 	for i, f := range n.frames {
-		if size += len(f); i > 0 && size > pollBatch {
+		size += len(f)
+		if i > 0 && size > pollBatch {
 			return n.frames[:i:i]
 		}
 	}
@@ -201,8 +202,15 @@ func dialPolling(ctx context.Context, u *url.URL, o *Options) (Conn, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	p := &polling{
-		http: client, items: items.String(), header: header, session: hex.EncodeToString(id[:]), maxRead: o.MaxRead, deadAfter: o.DeadAfter,
-		in: make(chan []byte), outbound: newOutbound(), reached: time.Now(),
+		http:      client,
+		items:     items.String(),
+		header:    header,
+		session:   hex.EncodeToString(id[:]),
+		maxRead:   o.MaxRead,
+		deadAfter: o.DeadAfter,
+		in:        make(chan []byte),
+		outbound:  newOutbound(),
+		reached:   time.Now(),
 	}
 	// The first request opens the session, and says at once what is wrong.
 	if _, err := p.post(ctx, nil, 1, ""); err != nil {
@@ -260,7 +268,9 @@ func (p *polling) postAll() error {
 			return err
 		}
 		p.mu.Lock()
-		batch, first, ping := p.out.batch(), p.out.acked+1, p.pings
+		batch := p.out.batch()
+		first := p.out.acked + 1
+		ping := p.pings
 		p.mu.Unlock()
 		var got postAnswer
 		err = p.repeated(func() (err error) {
@@ -276,7 +286,10 @@ func (p *polling) postAll() error {
 		p.notify()
 		p.mu.Unlock()
 		if !known || got.Received < first-1+uint64(len(batch)) {
-			return fault.New(fault.TransportFailed, "the bridge confirms %d items, expected %d", got.Received, first-1+uint64(len(batch)))
+			return fault.New(
+				fault.TransportFailed, "the bridge confirms %d items, expected %d",
+				got.Received, first-1+uint64(len(batch)),
+			)
 		}
 	}
 }
@@ -393,7 +406,11 @@ func (p *polling) do(ctx context.Context, method, address string, body []byte, b
 	}
 	resp, err := p.http.Do(r)
 	if err != nil {
-		return &unreached{&fault.Error{Code: fault.TransportFailed, Message: "the bridge cannot be reached", Err: withoutAddress(err)}}
+		return &unreached{&fault.Error{
+			Code:    fault.TransportFailed,
+			Message: "the bridge cannot be reached",
+			Err:     withoutAddress(err),
+		}}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	p.active.Add(1)
@@ -401,14 +418,20 @@ func (p *polling) do(ctx context.Context, method, address string, body []byte, b
 	text, err := io.ReadAll(io.LimitReader(counted{slower{resp.Body, silent, bound}, &p.active}, limit+1))
 	switch {
 	case err != nil:
-		return &unreached{&fault.Error{Code: fault.TransportFailed, Message: "the answer of the bridge broke off", Err: err}}
+		return &unreached{
+			&fault.Error{Code: fault.TransportFailed, Message: "the answer of the bridge broke off", Err: err},
+		}
 	case int64(len(text)) > limit:
 		return fault.New(fault.TransportFailed, "a message of the bridge is too long")
 	case resp.StatusCode != http.StatusOK:
 		return refusedBy(resp, text)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return &fault.Error{Code: fault.TransportFailed, Message: "the bridge does not speak HTTP polling at this address", Err: err}
+		return &fault.Error{
+			Code:    fault.TransportFailed,
+			Message: "the bridge does not speak HTTP polling at this address",
+			Err:     err,
+		}
 	}
 	return nil
 }
@@ -453,7 +476,8 @@ func refusedBy(resp *http.Response, text []byte) error {
 		e.Message += ": " + body.Error.Message
 	}
 	switch resp.StatusCode {
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 		return &unreached{e}
 	}
 	return e

@@ -60,7 +60,10 @@ func (s *PollingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.get(w, r)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		refusePoll(w, http.StatusMethodNotAllowed, fault.New(fault.InvalidInput, "the method is not allowed here").With("allow", "GET, POST"))
+		refusePoll(
+			w, http.StatusMethodNotAllowed,
+			fault.New(fault.InvalidInput, "the method is not allowed here").With("allow", "GET, POST"),
+		)
 	}
 }
 
@@ -77,16 +80,25 @@ func (s *PollingServer) post(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		switch big := (*http.MaxBytesError)(nil); {
 		case errors.As(err, &big):
-			refusePoll(w, http.StatusRequestEntityTooLarge, fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit))
+			refusePoll(
+				w, http.StatusRequestEntityTooLarge,
+				fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit),
+			)
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			refusePoll(w, http.StatusRequestTimeout, fault.New(fault.Timeout, "the body did not arrive in time"))
 		default:
-			refusePoll(w, http.StatusBadRequest, fault.New(fault.InvalidInput, "the body is not an object with session, first and items"))
+			refusePoll(
+				w, http.StatusBadRequest,
+				fault.New(fault.InvalidInput, "the body is not an object with session, first and items"),
+			)
 		}
 		return
 	}
 	if !sessionIDs().MatchString(in.Session) || in.First == 0 {
-		refusePoll(w, http.StatusBadRequest, fault.New(fault.InvalidInput, "session is 16 to 128 letters, digits, - and _, and first begins at 1"))
+		refusePoll(
+			w, http.StatusBadRequest,
+			fault.New(fault.InvalidInput, "session is 16 to 128 letters, digits, - and _, and first begins at 1"),
+		)
 		return
 	}
 	p, status, refused := s.session(r, in.Session, in.First == 1)
@@ -146,7 +158,8 @@ func (s *PollingServer) session(r *http.Request, id string, first bool) (*polled
 	case p != nil:
 		return p, 0, nil
 	case !first || !sessionIDs().MatchString(id):
-		return nil, http.StatusGone, fault.New(fault.SessionLost, "there is no such session").Next("open a new one with a POST whose first is 1")
+		return nil, http.StatusGone, fault.New(fault.SessionLost, "there is no such session").
+			Next("open a new one with a POST whose first is 1")
 	}
 	p = &polled{outbound: newOutbound(), done: make(chan struct{}), idle: s.idle()}
 	p.ended = func() { s.forget(id, p) }
@@ -234,7 +247,9 @@ func (p *polled) take(ctx context.Context, in *posted) (uint64, *fault.Error) {
 	received := p.received
 	p.mu.Unlock()
 	if in.First > received+1 {
-		return received, fault.New(fault.InvalidInput, "item %d is missing, the first of the request is %d", received+1, in.First)
+		return received, fault.New(
+			fault.InvalidInput, "item %d is missing, the first of the request is %d", received+1, in.First,
+		)
 	}
 	for i, item := range in.Items {
 		if in.First+uint64(i) <= received {
@@ -269,7 +284,9 @@ func (p *polled) take(ctx context.Context, in *posted) (uint64, *fault.Error) {
 }
 
 // give waits for items after a cursor, which confirms those before.
-func (p *polled) give(ctx context.Context, after uint64, wait time.Duration) (first uint64, items [][]byte, closed string, err *fault.Error) {
+func (p *polled) give(
+	ctx context.Context, after uint64, wait time.Duration,
+) (first uint64, items [][]byte, closed string, err *fault.Error) {
 	p.mu.Lock()
 	if after < p.out.acked || !p.out.ack(after) {
 		lowest, highest := p.out.acked, p.out.last()

@@ -142,10 +142,14 @@ func (s *session) take(frame []byte) {
 	}
 	switch m := message.(type) {
 	case *Call:
-		s.log.Debug("call", "call", m.ID, "type", m.Type, "name", m.Run.Name, "runtime", m.RuntimeID, "bytes", len(frame))
+		s.log.Debug(
+			"call", "call", m.ID, "type", m.Type, "name", m.Run.Name, "runtime", m.RuntimeID, "bytes", len(frame),
+		)
 		s.accept(m)
 	case Refused:
-		s.log.Info("frame refused", "code", m.Err.Code, "message", m.Err.Message, "call", m.Call.ID, "bytes", len(frame))
+		s.log.Info(
+			"frame refused", "code", m.Err.Code, "message", m.Err.Message, "call", m.Call.ID, "bytes", len(frame),
+		)
 		s.refuse(m.Call, m.Err)
 	case Probe:
 		s.send(urgent, "", s.opts.Dialect.Alive(m, s.owns(m.RuntimeID)))
@@ -425,7 +429,8 @@ func (k *announcer) leave() {
 func (k *announcer) update(t runtime.TabStatus) {
 	old, ok := k.known[t.RuntimeID]
 	switch {
-	case !ok || old.tab.URL != t.URL || old.tab.RuntimeKey != t.RuntimeKey || old.tab.AuthorizationID != t.AuthorizationID || old.tab.Active != t.Active:
+	case !ok || old.tab.URL != t.URL || old.tab.RuntimeKey != t.RuntimeKey ||
+		old.tab.AuthorizationID != t.AuthorizationID || old.tab.Active != t.Active:
 		k.announce(t)
 	case old.tab.Title != t.Title || old.tab.WindowID != t.WindowID:
 		if time.Since(old.at) < k.opts.TitleEvery {
@@ -498,6 +503,7 @@ func (k *session) drops(n int) {
 		return
 	}
 	k.log.Warn("page events dropped", "events", n)
-	k.refuse(&Call{}, fault.New(fault.QueueFull, "page events were dropped because they came faster than they could be sent").
-		With("dropped", n))
+	k.refuse(&Call{}, fault.New(
+		fault.QueueFull, "page events were dropped because they came faster than they could be sent",
+	).With("dropped", n))
 }

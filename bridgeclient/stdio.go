@@ -87,7 +87,8 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	long := false
 	for {
 		part, err := r.ReadSlice('\n')
-		if long = long || len(out)+len(part) > limit; long {
+		long = long || len(out)+len(part) > limit
+		if long {
 			out = nil
 		} else {
 			out = append(out, part...)

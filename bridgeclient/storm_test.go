@@ -58,7 +58,10 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if n >= u.calls {
 				return
 			}
-			item := fmt.Sprintf(`{"type":"action_call","call_id":"c-%d","runtime_id":"rt-%d","name":"sleep","arguments":{"ms":%d}}`, n, 1+n%2, n%3)
+			item := fmt.Sprintf(
+				`{"type":"action_call","call_id":"c-%d","runtime_id":"rt-%d","name":"sleep","arguments":{"ms":%d}}`,
+				n, 1+n%2, n%3,
+			)
 			if c.Write(ctx, websocket.MessageText, []byte(item)) != nil {
 				return
 			}

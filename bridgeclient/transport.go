@@ -82,5 +82,7 @@ func dialer(o *Options) (func(ctx context.Context) (Conn, error), error) {
 		}
 		return func(ctx context.Context) (Conn, error) { return dialPolling(ctx, u, o) }, nil
 	}
-	return nil, fault.New(fault.InvalidInput, "the bridge address has the scheme %q; expected ws, wss, http, https or stdio", u.Scheme)
+	return nil, fault.New(
+		fault.InvalidInput, "the bridge address has the scheme %q; expected ws, wss, http, https or stdio", u.Scheme,
+	)
 }

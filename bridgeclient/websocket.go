@@ -102,7 +102,11 @@ func (c counted) Read(p []byte) (int, error) {
 
 func readError(err error) error {
 	if s := websocket.CloseStatus(err); s != -1 {
-		return &fault.Error{Code: fault.TransportFailed, Message: "the bridge closed the connection (" + s.String() + ")", Err: err}
+		return &fault.Error{
+			Code:    fault.TransportFailed,
+			Message: "the bridge closed the connection (" + s.String() + ")",
+			Err:     err,
+		}
 	}
 	if errors.Is(err, websocket.ErrMessageTooBig) {
 		return &fault.Error{Code: fault.TransportFailed, Message: "a message of the bridge is too long", Err: err}

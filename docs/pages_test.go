@@ -97,7 +97,9 @@ func TestHowTo(t *testing.T) {
 		t.Fatalf("how-to has pages %v: %v", pages, err)
 	}
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "outrider"), "./cmd/outrider")
+	build := exec.CommandContext(
+		t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "outrider"), "./cmd/outrider",
+	)
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -120,7 +122,9 @@ func followsWorkflow(t *testing.T, all []block) {
 	var ran []string
 	for _, b := range all {
 		if b.info == runnable {
-			ran = append(ran, strings.Split(strings.ReplaceAll(b.text, `"$APP"`, `"file://$PWD/app/index.html"`), "\n")...)
+			ran = append(
+				ran, strings.Split(strings.ReplaceAll(b.text, `"$APP"`, `"file://$PWD/app/index.html"`), "\n")...,
+			)
 		}
 	}
 	found := false

@@ -51,7 +51,10 @@ func TestMain(m *testing.M) {
 }
 
 func beServer() {
-	if _, err := server.Start(context.Background(), server.Options{Listen: os.Getenv("FLEET_TEST_LISTEN"), Data: os.Getenv("FLEET_TEST_DATA")}); err != nil {
+	if _, err := server.Start(context.Background(), server.Options{
+		Listen: os.Getenv("FLEET_TEST_LISTEN"),
+		Data:   os.Getenv("FLEET_TEST_DATA"),
+	}); err != nil {
 		fmt.Println("failed", err)
 		os.Exit(1)
 	}
@@ -72,7 +75,11 @@ func beWorker() {
 	}
 	q := queue.New(s)
 	q.Lease = chaosLease
-	w := worker.New(worker.Options{Sources: []worker.Source{{Queue: q}}, Slots: 8, Runners: map[string]worker.Runner{fleettest.Kind: distant(os.Getenv("FLEET_TEST_SITE"))}})
+	w := worker.New(worker.Options{
+		Sources: []worker.Source{{Queue: q}},
+		Slots:   8,
+		Runners: map[string]worker.Runner{fleettest.Kind: distant(os.Getenv("FLEET_TEST_SITE"))},
+	})
 	fmt.Println("ready")
 	_ = w.Run(ctx)
 }
@@ -99,10 +106,13 @@ func (d distant) Run(ctx context.Context, j fleet.Job, to worker.Reporter) worke
 		if err := to.Act(ctx, step); err != nil {
 			return worker.Result{Err: err}
 		}
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("%s/%s/%d", string(d), j.Key(), i+1), nil)
+		r, err := http.NewRequestWithContext(
+			ctx, http.MethodPost, fmt.Sprintf("%s/%s/%d", string(d), j.Key(), i+1), nil,
+		)
 		if err == nil {
 			var answer *http.Response
-			if answer, err = http.DefaultClient.Do(r); err == nil {
+			answer, err = http.DefaultClient.Do(r)
+			if err == nil {
 				err = answer.Body.Close()
 			}
 		}
@@ -144,7 +154,11 @@ func TestChaos(t *testing.T) {
 
 	var jobs []fleet.Job
 	for i := range number {
-		j := fleettest.Job("chaos", fmt.Sprintf("%05d", i), fleettest.Task{Steps: 5, Acts: i%4 != 0, Takes: 4 * time.Millisecond})
+		j := fleettest.Job("chaos", fmt.Sprintf("%05d", i), fleettest.Task{
+			Steps: 5,
+			Acts:  i%4 != 0,
+			Takes: 4 * time.Millisecond,
+		})
 		j.Tries = 100
 		if i%4 == 1 {
 			j.OnLoss = fleet.RerunOnLoss
@@ -291,13 +305,18 @@ func TestAServerOfTheirOwn(t *testing.T) {
 	nats := start()
 	stop := func() { _, _ = nats.Process.Kill(), nats.Wait() }
 	defer func() { stop() }()
-	if _, err := wire.Dial(t.Context(), wire.Options{URL: "nats://ci:wrong@" + at}); !errors.Is(err, fault.PermissionDenied) || strings.Contains(err.Error(), "wrong") {
+	if _, err := wire.Dial(
+		t.Context(), wire.Options{URL: "nats://ci:wrong@" + at},
+	); !errors.Is(err, fault.PermissionDenied) || strings.Contains(err.Error(), "wrong") {
 		t.Errorf("a wrong password: %v", err)
 	}
 	url := "nats://ci:secret@" + at
 	q := fleettest.Open(t, url, time.Second)
 	site := &fleettest.Site{}
-	jobs := []fleet.Job{fleettest.Job("x", "1", fleettest.Task{Steps: 1, Acts: true}), fleettest.Job("x", "2", fleettest.Task{Steps: 1})}
+	jobs := []fleet.Job{
+		fleettest.Job("x", "1", fleettest.Task{Steps: 1, Acts: true}),
+		fleettest.Job("x", "2", fleettest.Task{Steps: 1}),
+	}
 	if err := submit.Send(t.Context(), q, jobs); err != nil {
 		t.Fatal(err)
 	}

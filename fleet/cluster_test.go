@@ -33,7 +33,13 @@ func beMember() {
 		}
 		return host, number
 	}
-	o := &server.Options{ServerName: os.Getenv("FLEET_TEST_NAME"), JetStream: true, StoreDir: os.Getenv("FLEET_TEST_DATA"), NoSigs: true, NoLog: true}
+	o := &server.Options{
+		ServerName: os.Getenv("FLEET_TEST_NAME"),
+		JetStream:  true,
+		StoreDir:   os.Getenv("FLEET_TEST_DATA"),
+		NoSigs:     true,
+		NoLog:      true,
+	}
 	o.Host, o.Port = at("FLEET_TEST_LISTEN")
 	o.Cluster.Name = "test"
 	o.Cluster.Host, o.Cluster.Port = at("FLEET_TEST_CLUSTER")
@@ -60,7 +66,8 @@ func TestAClusterLosesAServer(t *testing.T) {
 	}
 	var members []*fleettest.Process
 	for i := range 3 {
-		members = append(members, spawn(t, "FLEET_TEST_IS=member", "FLEET_TEST_NAME=s"+strconv.Itoa(i), "FLEET_TEST_LISTEN="+clients[i], "FLEET_TEST_CLUSTER="+cluster[i],
+		members = append(members, spawn(t, "FLEET_TEST_IS=member", "FLEET_TEST_NAME=s"+
+			strconv.Itoa(i), "FLEET_TEST_LISTEN="+clients[i], "FLEET_TEST_CLUSTER="+cluster[i],
 			"FLEET_TEST_ROUTES="+strings.Join(routes, ","), "FLEET_TEST_DATA="+filepath.Join(dir, strconv.Itoa(i))))
 	}
 	url := "nats://" + strings.Join(clients, ",nats://")
@@ -76,7 +83,11 @@ func TestAClusterLosesAServer(t *testing.T) {
 	}
 	var jobs []fleet.Job
 	for i := range 60 {
-		jobs = append(jobs, fleettest.Job("cluster", fmt.Sprintf("%03d", i), fleettest.Task{Steps: 3, Acts: true, Takes: 10 * time.Millisecond}))
+		jobs = append(jobs, fleettest.Job("cluster", fmt.Sprintf("%03d", i), fleettest.Task{
+			Steps: 3,
+			Acts:  true,
+			Takes: 10 * time.Millisecond,
+		}))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -88,7 +99,8 @@ func TestAClusterLosesAServer(t *testing.T) {
 		if _, twice := got[r.ID]; twice {
 			t.Errorf("job %s ended twice", r.ID)
 		}
-		if got[r.ID] = r; len(got) >= 20 && !lost {
+		got[r.ID] = r
+		if len(got) >= 20 && !lost {
 			lost = true
 			// The one that leads the queue: others have to choose another.
 			leader := info.Cluster.Leader

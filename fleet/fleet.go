@@ -130,12 +130,15 @@ func (j *Job) Prepare(now time.Time) error {
 	}
 	for what, text := range map[string]string{"run": j.Run, "job": j.ID, "queue": j.Queue, "kind": j.Kind} {
 		if !ValidName(text) {
-			return fault.New(fault.InvalidInput, "the name of the %s is %q: expected 1 to 64 letters, digits, - and _", what, text)
+			return fault.New(
+				fault.InvalidInput, "the name of the %s is %q: expected 1 to 64 letters, digits, - and _", what, text,
+			)
 		}
 	}
 	for k, v := range j.Labels {
 		if !validLabelName().MatchString(k) || !validLabel().MatchString(v) {
-			return fault.New(fault.InvalidInput, "the label %s=%s: expected a name of letters, digits, -, _ and ., and a value of at most 64 of them, or .", k, v)
+			return fault.New(fault.InvalidInput, "the label %s=%s: expected a name of letters, digits, -, _ and ., "+
+				"and a value of at most 64 of them, or .", k, v)
 		}
 	}
 	switch {
@@ -165,7 +168,9 @@ func ParseLabels(texts []string) (map[string]string, error) {
 	for _, text := range texts {
 		k, v, ok := strings.Cut(text, "=")
 		if !ok || !validLabelName().MatchString(k) || !validLabel().MatchString(v) {
-			return nil, fault.New(fault.InvalidInput, "the label is %q: expected NAME=VALUE of letters, digits, -, _ and .", text)
+			return nil, fault.New(
+				fault.InvalidInput, "the label is %q: expected NAME=VALUE of letters, digits, -, _ and .", text,
+			)
 		}
 		out[k] = v
 	}

@@ -67,7 +67,13 @@ func TestAJobRunsAndItsResultComesBack(t *testing.T) {
 	for id, want := range map[string]struct {
 		ok   bool
 		code fault.Code
-	}{"reads": {true, ""}, "acts": {true, ""}, "fails": {false, ""}, "panics": {false, fault.Internal}, "big": {true, ""}} {
+	}{
+		"reads":  {true, ""},
+		"acts":   {true, ""},
+		"fails":  {false, ""},
+		"panics": {false, fault.Internal},
+		"big":    {true, ""},
+	} {
 		if r := got[id]; r.Outcome.OK != want.ok || code(r) != want.code || r.Try != 1 {
 			t.Errorf("%s: got ok %v, code %q, try %d", id, r.Outcome.OK, code(r), r.Try)
 		}
@@ -95,7 +101,9 @@ func TestALostWorker(t *testing.T) {
 	q := fleettest.Open(t, s.URL(), time.Second)
 	proxy := fleettest.NewProxy(t, s.URL())
 	first := &fleettest.Site{}
-	_, stopLost := fleettest.Start(t, fleettest.Open(t, proxy.URL(), time.Second), first, worker.Options{Slots: 3, Drain: time.Millisecond})
+	_, stopLost := fleettest.Start(
+		t, fleettest.Open(t, proxy.URL(), time.Second), first, worker.Options{Slots: 3, Drain: time.Millisecond},
+	)
 
 	jobs := []fleet.Job{
 		fleettest.Job("l", "reads", fleettest.Task{Steps: 1, Hangs: true}),
@@ -113,7 +121,9 @@ func TestALostWorker(t *testing.T) {
 	second := &fleettest.Site{}
 	// Jobs that hang do so on the second worker as well: they are cancelled there.
 	_, _ = fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), second, worker.Options{Slots: 3})
-	wait(t, "the second worker runs what may be run again", func() bool { return second.Runs("l.reads") == 1 && second.Acts("l.rerun") == 1 })
+	wait(t, "the second worker runs what may be run again", func() bool {
+		return second.Runs("l.reads") == 1 && second.Acts("l.rerun") == 1
+	})
 	began := time.Now()
 	for _, id := range []string{"reads", "rerun"} {
 		if did, err := submit.Cancel(t.Context(), q, "l", id); err != nil || !did {
@@ -126,8 +136,11 @@ func TestALostWorker(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second { // jobs that hang never end by themselves
 		t.Errorf("cancelling took %s", took)
 	}
-	if r := got["acts"]; code(r) != fault.WorkerLost || second.Runs("l.acts") != 0 || len(r.Losses) != 1 || r.Losses[0].Step == nil || r.Losses[0].Step.Name != "step" {
-		t.Errorf("the job that had acted: code %q, run again %d times, losses %+v", code(r), second.Runs("l.acts"), r.Losses)
+	if r := got["acts"]; code(r) != fault.WorkerLost || second.Runs("l.acts") != 0 || len(r.Losses) != 1 ||
+		r.Losses[0].Step == nil || r.Losses[0].Step.Name != "step" {
+		t.Errorf(
+			"the job that had acted: code %q, run again %d times, losses %+v", code(r), second.Runs("l.acts"), r.Losses,
+		)
 	}
 	for _, id := range []string{"reads", "rerun"} {
 		if r := got[id]; code(r) != fault.Cancelled || r.Try != 2 || len(r.Losses) != 1 {
@@ -156,7 +169,9 @@ func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
 	for range 2 {
 		site := &fleettest.Site{}
 		proxy := fleettest.NewProxy(t, s.URL())
-		_, _ = fleettest.Start(t, fleettest.Open(t, proxy.URL(), time.Second), site, worker.Options{Drain: time.Millisecond})
+		_, _ = fleettest.Start(
+			t, fleettest.Open(t, proxy.URL(), time.Second), site, worker.Options{Drain: time.Millisecond},
+		)
 		wait(t, "it runs", func() bool { return site.Runs("p.poison") == 1 })
 		proxy.Cut()
 		t.Cleanup(proxy.Mend) // before the worker is stopped
@@ -167,7 +182,9 @@ func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
 	defer cancel()
 	r := follow(t, ctx, q, []fleet.Job{j})["poison"]
 	if code(r) != fault.JobPoisoned || len(r.Losses) != 2 || last.Runs("p.poison") != 0 {
-		t.Errorf("got %q after %d losses; the third worker ran it %d times", code(r), len(r.Losses), last.Runs("p.poison"))
+		t.Errorf(
+			"got %q after %d losses; the third worker ran it %d times", code(r), len(r.Losses), last.Runs("p.poison"),
+		)
 	}
 }
 
@@ -203,7 +220,9 @@ func TestCancelAndExpiry(t *testing.T) {
 	t.Parallel()
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), time.Second)
-	jobs := []fleet.Job{fleettest.Job("c", "queued", fleettest.Task{Steps: 1}), fleettest.Job("c", "late", fleettest.Task{Steps: 1})}
+	jobs := []fleet.Job{
+		fleettest.Job("c", "queued", fleettest.Task{Steps: 1}), fleettest.Job("c", "late", fleettest.Task{Steps: 1}),
+	}
 	jobs[1].Deadline = time.Now().Add(100 * time.Millisecond)
 	if err := submit.Send(t.Context(), q, jobs); err != nil {
 		t.Fatal(err)
@@ -259,7 +278,9 @@ func TestLabelsAndPriorities(t *testing.T) {
 		t.Error("a worker without the label took the job")
 	}
 	there := &fleettest.Site{}
-	fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), there, worker.Options{Self: fleet.Worker{Labels: map[string]string{"region": "eu", "more": "1"}}})
+	fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), there, worker.Options{
+		Self: fleet.Worker{Labels: map[string]string{"region": "eu", "more": "1"}},
+	})
 	if r := follow(t, ctx, q, jobs[9:])["elsewhere"]; !r.Outcome.OK || there.Runs("o.elsewhere") != 1 {
 		t.Errorf("the worker with the label: %+v", r.Outcome)
 	}
@@ -272,7 +293,9 @@ func TestDrain(t *testing.T) {
 	s := fleettest.Server(t)
 	q := fleettest.Open(t, s.URL(), 10*time.Second)
 	site := &fleettest.Site{}
-	w, stop := fleettest.Start(t, fleettest.Open(t, s.URL(), 10*time.Second), site, worker.Options{Slots: 2, Drain: 200 * time.Millisecond})
+	w, stop := fleettest.Start(
+		t, fleettest.Open(t, s.URL(), 10*time.Second), site, worker.Options{Slots: 2, Drain: 200 * time.Millisecond},
+	)
 	jobs := []fleet.Job{
 		fleettest.Job("d", "reads", fleettest.Task{Steps: 1, Hangs: true}),
 		fleettest.Job("d", "acts", fleettest.Task{Steps: 1, Acts: true, Hangs: true}),

@@ -44,9 +44,21 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 		return result
 	}
 	on := firstTab(h)
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: call, Timeout: o.CallTimeout, Appearance: o.appearance(true)})
-	result.OK, result.RuntimeID, result.URL, result.Output = reply.Err == nil, reply.RuntimeID, reply.URL, reply.Output
-	result.Error, result.Steps, result.DurationMS = reply.Err, reply.Steps, reply.Duration.Milliseconds()
+	reply := h.Do(ctx, runtime.Call{
+		ID:         o.NewID(),
+		Target:     on,
+		Name:       runtime.SiteTool,
+		Arguments:  call,
+		Timeout:    o.CallTimeout,
+		Appearance: o.appearance(true),
+	})
+	result.OK = reply.Err == nil
+	result.RuntimeID = reply.RuntimeID
+	result.URL = reply.URL
+	result.Output = reply.Output
+	result.Error = reply.Err
+	result.Steps = reply.Steps
+	result.DurationMS = reply.Duration.Milliseconds()
 	result.mended(reply, o)
 	if o.Artifacts != "" {
 		if path, err := screenshot(context.WithoutCancel(ctx), h, on, o, name); err != nil {
@@ -83,11 +95,19 @@ func (r *ActionResult) mended(reply runtime.Reply, o Options) {
 
 // screenshot saves what the tab shows, with outlines where there are any, and returns the
 // file's path.
-func screenshot(ctx context.Context, h Host, on runtime.Target, o Options, name string, outlines ...report.Box) (string, error) {
+func screenshot(
+	ctx context.Context, h Host, on runtime.Target, o Options, name string, outlines ...report.Box,
+) (string, error) {
 	if err := o.Folder.MkdirAll(o.Artifacts, 0o755); err != nil {
 		return "", err
 	}
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: "browser.screenshot", Arguments: json.RawMessage(`{"format":"png"}`), Timeout: o.CallTimeout})
+	reply := h.Do(ctx, runtime.Call{
+		ID:        o.NewID(),
+		Target:    on,
+		Name:      "browser.screenshot",
+		Arguments: json.RawMessage(`{"format":"png"}`),
+		Timeout:   o.CallTimeout,
+	})
 	if reply.Err != nil {
 		return "", reply.Err
 	}

@@ -24,11 +24,26 @@ func (r Result) With(s *Suite, newer Result) Result {
 	for _, c := range slices.Concat(r.Cases, newer.Cases) {
 		byID[c.ID] = c
 	}
-	out := Result{OK: true, Totals: map[string]int{}, DurationMS: newer.DurationMS, single: s.single, started: newer.started, warn: newer.warn, Cases: []CaseResult{}}
+	out := Result{
+		OK:         true,
+		Totals:     map[string]int{},
+		DurationMS: newer.DurationMS,
+		single:     s.single,
+		started:    newer.started,
+		warn:       newer.warn,
+		Cases:      []CaseResult{},
+	}
 	for _, c := range s.Cases {
 		one, ok := byID[c.ID]
 		if !ok {
-			one = CaseResult{Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: []StepResult{}, Outcome: report.Skipped}
+			one = CaseResult{
+				Plan:    c.Plan.Path(),
+				Name:    c.Name,
+				ID:      c.ID,
+				Tags:    c.Tags,
+				Steps:   []StepResult{},
+				Outcome: report.Skipped,
+			}
 		}
 		out.Cases = append(out.Cases, one)
 		out.OK = out.OK && (one.OK || one.Outcome == report.Skipped)

@@ -147,17 +147,28 @@ func (d *bareDriver) work(ctx context.Context, site, who, downloads string) erro
 	}
 	in := made.BrowserContextID
 	if err := errors.Join(
-		do("", "Browser.setDownloadBehavior", map[string]any{"behavior": "allowAndName", "browserContextId": in, "downloadPath": downloads, "eventsEnabled": true}, nil),
-		do("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": in}, &made)); err != nil {
+		do("", "Browser.setDownloadBehavior", map[string]any{
+			"behavior":         "allowAndName",
+			"browserContextId": in,
+			"downloadPath":     downloads,
+			"eventsEnabled":    true,
+		}, nil),
+		do(
+			"", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": in}, &made,
+		)); err != nil {
 		return err
 	}
-	if err := do("", "Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &made); err != nil {
+	if err := do(
+		"", "Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &made,
+	); err != nil {
 		return err
 	}
 	page := made.SessionID
 	says := func(expression, want string) error {
 		var out struct{ Result struct{ Value string } }
-		if err := do(page, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &out); err != nil {
+		if err := do(
+			page, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &out,
+		); err != nil {
 			return err
 		}
 		if out.Result.Value != want {
@@ -166,7 +177,9 @@ func (d *bareDriver) work(ctx context.Context, site, who, downloads string) erro
 		return nil
 	}
 	opened := func() error {
-		if err := do(page, "Page.navigate", map[string]any{"url": site + "?who=" + url.QueryEscape(who)}, nil); err != nil {
+		if err := do(
+			page, "Page.navigate", map[string]any{"url": site + "?who=" + url.QueryEscape(who)}, nil,
+		); err != nil {
 			return err
 		}
 		return happens("load " + page)

@@ -33,7 +33,9 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 	}
 	bounded, cancel := ctx, context.CancelFunc(func() {})
 	if limit := time.Duration(c.Plan.Timeout); limit > 0 {
-		bounded, cancel = context.WithTimeoutCause(ctx, limit, fault.New(fault.Timeout, "the case did not end within its %s", limit))
+		bounded, cancel = context.WithTimeoutCause(
+			ctx, limit, fault.New(fault.Timeout, "the case did not end within its %s", limit),
+		)
 	}
 	defer cancel()
 	r.begin(bounded)
@@ -53,7 +55,16 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		}
 		stop()
 	}
-	result := CaseResult{OK: true, Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: r.results, Routes: r.routeResults, started: started}
+	result := CaseResult{
+		OK:      true,
+		Plan:    c.Plan.Path(),
+		Name:    c.Name,
+		ID:      c.ID,
+		Tags:    c.Tags,
+		Steps:   r.results,
+		Routes:  r.routeResults,
+		started: started,
+	}
 	for _, s := range r.results {
 		result.OK = result.OK && s.OK
 	}
@@ -224,7 +235,12 @@ func (r *run) each(ctx context.Context, s *spec.Step, phase, suffix string) {
 
 // nothing is the failure of a for_each without items: its steps would have judged something.
 func (r *run) nothing(s *spec.Step, phase, suffix string) {
-	result := StepResult{Name: spec.Numbered(s.Name+suffix, r.seen), Phase: phase, Unmet: spec.NoItems, at: report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer}}
+	result := StepResult{
+		Name:  spec.Numbered(s.Name+suffix, r.seen),
+		Phase: phase,
+		Unmet: spec.NoItems,
+		at:    report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer},
+	}
 	result.unmet = []report.Failure{sides(spec.NoItems)}
 	result.unmet[0].Place = result.at
 	r.stopped = r.stopped || s.OnFailure != "continue"

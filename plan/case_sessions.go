@@ -64,7 +64,8 @@ func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*sessi
 	path, open := r.beginnings(name)
 	state := r.o.StorageState
 	if name != "" || state == nil {
-		if state, err = r.loadState(path); err != nil {
+		state, err = r.loadState(path)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +146,9 @@ func (s *session) ids() map[string]bool {
 }
 
 // nameNewTab waits for the tab that a step made the page open.
-func (r *run) nameNewTab(ctx context.Context, s *session, known map[string]bool, name string, limit time.Duration) error {
+func (r *run) nameNewTab(
+	ctx context.Context, s *session, known map[string]bool, name string, limit time.Duration,
+) error {
 	found := ""
 	ok := until(ctx, s, limit, func() bool {
 		for _, t := range s.Tabs() {

@@ -21,8 +21,16 @@ func (r *run) step(ctx context.Context, s *spec.Step, phase, suffix string) {
 	x, err := expanded(s, &r.scope)
 	name := spec.Numbered(x.Name+suffix, r.seen)
 	blank := StepResult{
-		Name: name, Action: x.Action, State: x.State, Call: x.Call, Check: x.Check, Expect: expectText(x.Expect), Phase: phase, Session: x.Session, Tab: x.Tab,
-		at: report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer},
+		Name:    name,
+		Action:  x.Action,
+		State:   x.State,
+		Call:    x.Call,
+		Check:   x.Check,
+		Expect:  expectText(x.Expect),
+		Phase:   phase,
+		Session: x.Session,
+		Tab:     x.Tab,
+		at:      report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer},
 	}
 	if r.stopped || ctx.Err() != nil {
 		blank.Skipped = true
@@ -57,7 +65,13 @@ func (r *run) attempts(ctx context.Context, s *spec.Step, x *spec.Step, blank St
 		if result.OK || n == s.Retries || ctx.Err() != nil {
 			return result
 		}
-		failed = append(failed, FailedStep{Detail: result.Detail(), DurationMS: result.DurationMS, Artifacts: result.Artifacts, shot: result.shot, texts: result.texts})
+		failed = append(failed, FailedStep{
+			Detail:     result.Detail(),
+			DurationMS: result.DurationMS,
+			Artifacts:  result.Artifacts,
+			shot:       result.shot,
+			texts:      result.texts,
+		})
 	}
 }
 
@@ -160,8 +174,14 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	name, arguments, err := request(x)
 	do := func(ctx context.Context) runtime.Reply {
 		return home.Do(ctx, runtime.Call{
-			ID: r.o.NewID(), Target: on, Name: name, Arguments: arguments, Timeout: limit,
-			Appearance: r.appearance(x, last), Secrets: r.o.own, Settles: true,
+			ID:         r.o.NewID(),
+			Target:     on,
+			Name:       name,
+			Arguments:  arguments,
+			Timeout:    limit,
+			Appearance: r.appearance(x, last),
+			Secrets:    r.o.own,
+			Settles:    true,
 		})
 	}
 	if err != nil {
@@ -169,7 +189,11 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	} else if name != "" && reply.Err == nil {
 		reply = do(ctx)
 	}
-	result.OK, result.URL, result.Output, result.Error, result.Steps = reply.Err == nil, reply.URL, reply.Output, reply.Err, reply.Steps
+	result.OK = reply.Err == nil
+	result.URL = reply.URL
+	result.Output = reply.Output
+	result.Error = reply.Err
+	result.Steps = reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()
 	r.look(&result, x, reply)
 	if x.Check && reply.Err == nil {
@@ -203,7 +227,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 // expanded is a step with its references replaced.
 func expanded(s *spec.Step, scope *spec.Scope) (spec.Step, error) {
 	x := *s
-	for _, field := range []*string{&x.Name, &x.Open, &x.Action, &x.State, &x.Summary, &x.Call, &x.Session, &x.Tab, &x.NewTab} {
+	for _, field := range []*string{
+		&x.Name, &x.Open, &x.Action, &x.State, &x.Summary, &x.Call, &x.Session, &x.Tab, &x.NewTab,
+	} {
 		text, err := scope.Text(*field)
 		if err != nil {
 			return x, err
@@ -280,7 +306,13 @@ func request(s *spec.Step) (name string, arguments json.RawMessage, err error) {
 	case s.State != "":
 		in = runtime.Site{Mode: runtime.SiteStateRead, Projection: s.State}
 	case s.Check:
-		arguments, err = Expectations{Settle: settle, ExpectStatus: s.ExpectStatus, Requires: s.Requires, Strict: s.StrictChecks, FailOnDrift: s.FailOnDrift}.arguments()
+		arguments, err = Expectations{
+			Settle:       settle,
+			ExpectStatus: s.ExpectStatus,
+			Requires:     s.Requires,
+			Strict:       s.StrictChecks,
+			FailOnDrift:  s.FailOnDrift,
+		}.arguments()
 		return name, arguments, err
 	case s.Call != "":
 		name = s.Call

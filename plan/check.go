@@ -106,7 +106,10 @@ func Unopened(addresses []string, err error) Checked {
 
 func (c *Checked) add(p report.Page, on runtime.Target, err error) {
 	c.OK = p.OK && (c.OK || len(c.Pages) == 0)
-	c.Pages, c.Raw, c.tabs, c.broken = append(c.Pages, p), append(c.Raw, p.Raw), append(c.tabs, on), append(c.broken, nil)
+	c.Pages = append(c.Pages, p)
+	c.Raw = append(c.Raw, p.Raw)
+	c.tabs = append(c.tabs, on)
+	c.broken = append(c.broken, nil)
 	if err != nil {
 		c.broken[len(c.broken)-1] = fault.From(err)
 	}
@@ -115,11 +118,25 @@ func (c *Checked) add(p report.Page, on runtime.Target, err error) {
 // brokenPage is a page of which nothing is known but why.
 func brokenPage(at opening, f *fault.Error, took time.Duration) report.Page {
 	p := report.Page{
-		URL: at.shown, Opened: at.address, Unmet: []string{said(f)}, Summary: map[string]int{}, Maps: []string{}, Duration: took,
+		URL:        at.shown,
+		Opened:     at.address,
+		Unmet:      []string{said(f)},
+		Summary:    map[string]int{},
+		Maps:       []string{},
+		Duration:   took,
 		ObservedAt: stamp(time.Now()),
 	}
-	in := brokenJSON{Status: report.Broken, Error: f, Unmet: p.Unmet, URL: p.URL, ObservedAt: p.ObservedAt, Summary: p.Summary}
-	in.Checks, in.States, in.Maps = []string{}, []string{}, p.Maps
+	in := brokenJSON{
+		Status:     report.Broken,
+		Error:      f,
+		Unmet:      p.Unmet,
+		URL:        p.URL,
+		ObservedAt: p.ObservedAt,
+		Summary:    p.Summary,
+	}
+	in.Checks = []string{}
+	in.States = []string{}
+	in.Maps = p.Maps
 	raw, err := json.Marshal(in)
 	if err != nil { // evidence that is no JSON
 		in.Error = fault.New(f.Code, "%s", f.Message)
@@ -194,12 +211,21 @@ func (c Checked) Print(w io.Writer) {
 }
 
 // checkPage checks one page, by its maps or by one that is supplied.
-func checkPage(ctx context.Context, h Host, x Expectations, on runtime.Target, supplied *runtime.SuppliedMap, o Options) (report.Page, error) {
+func checkPage(
+	ctx context.Context, h Host, x Expectations, on runtime.Target, supplied *runtime.SuppliedMap, o Options,
+) (report.Page, error) {
 	arguments, err := x.arguments()
 	if err != nil {
 		return report.Page{}, err
 	}
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: runtime.SiteTool, Arguments: arguments, Timeout: o.CallTimeout, Map: supplied})
+	reply := h.Do(ctx, runtime.Call{
+		ID:        o.NewID(),
+		Target:    on,
+		Name:      runtime.SiteTool,
+		Arguments: arguments,
+		Timeout:   o.CallTimeout,
+		Map:       supplied,
+	})
 	if reply.Err != nil {
 		return report.Page{}, reply.Err
 	}

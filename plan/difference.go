@@ -25,7 +25,9 @@ func (r *run) states(ctx context.Context, at place) map[string]json.RawMessage {
 		var read struct {
 			State json.RawMessage `json:"state"`
 		}
-		if json.Unmarshal(evidenceCall(ctx, at.session, at.target, r.o, runtime.SiteTool, string(arguments)), &read) == nil && len(read.State) > 0 {
+		if json.Unmarshal(
+			evidenceCall(ctx, at.session, at.target, r.o, runtime.SiteTool, string(arguments)), &read,
+		) == nil && len(read.State) > 0 {
 			out[name] = read.State
 		}
 	}

@@ -22,7 +22,9 @@ func record(ctx context.Context, h Host, on runtime.Target, o Options) {
 
 // evidenceOf is what the page shows, and its console and network since a time.
 // What cannot be had is left out.
-func evidenceOf(ctx context.Context, h Host, on runtime.Target, o Options, since time.Time) (*report.Picture, []report.Text) {
+func evidenceOf(
+	ctx context.Context, h Host, on runtime.Target, o Options, since time.Time,
+) (*report.Picture, []report.Text) {
 	since = since.Truncate(time.Millisecond) // as the lists have it
 	shot := report.ReadPicture(evidenceCall(ctx, h, on, o, "browser.screenshot", `{"format":"jpeg","quality":60}`))
 	var texts []report.Text
@@ -36,7 +38,14 @@ func evidenceOf(ctx context.Context, h Host, on runtime.Target, o Options, since
 }
 
 func evidenceCall(ctx context.Context, h Host, on runtime.Target, o Options, name, arguments string) json.RawMessage {
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: name, Arguments: json.RawMessage(arguments), Timeout: evidenceTimeout, OwnWords: true})
+	reply := h.Do(ctx, runtime.Call{
+		ID:        o.NewID(),
+		Target:    on,
+		Name:      name,
+		Arguments: json.RawMessage(arguments),
+		Timeout:   evidenceTimeout,
+		OwnWords:  true,
+	})
 	if reply.Err != nil {
 		return nil
 	}

@@ -58,7 +58,8 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 	for _, e := range list {
 		unmet = append(unmet, r.unmet(ctx, at, e, since, *result)...)
 	}
-	if result.OK = len(unmet) == 0; result.OK {
+	result.OK = len(unmet) == 0
+	if result.OK {
 		result.Unmet, result.unmet = "", nil
 		return
 	}
@@ -77,7 +78,9 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 }
 
 // unmet is what does not hold of one expectation.
-func (r *run) unmet(ctx context.Context, at place, e spec.Expectation, since marks, result StepResult) []report.Failure {
+func (r *run) unmet(
+	ctx context.Context, at place, e spec.Expectation, since marks, result StepResult,
+) []report.Failure {
 	within := withinOf(e)
 	var out []report.Failure
 	say := func(why string) {
@@ -142,12 +145,20 @@ func (p place) status() runtime.TabStatus {
 
 // waits waits for a condition of the page. The error is why it cannot be known whether it
 // holds.
-func (r *run) waits(ctx context.Context, at place, within time.Duration, condition map[string]any) (held bool, err *fault.Error) {
+func (r *run) waits(
+	ctx context.Context, at place, within time.Duration, condition map[string]any,
+) (held bool, err *fault.Error) {
 	arguments, e := json.Marshal(map[string]any{"conditions": []any{condition}, "timeout_ms": within.Milliseconds()})
 	if e != nil {
 		return false, fault.From(e)
 	}
-	err = at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: "page.wait", Arguments: arguments, Timeout: within + r.o.CallTimeout}).Err
+	err = at.session.Do(ctx, runtime.Call{
+		ID:        r.o.NewID(),
+		Target:    at.target,
+		Name:      "page.wait",
+		Arguments: arguments,
+		Timeout:   within + r.o.CallTimeout,
+	}).Err
 	if err == nil {
 		return true, nil
 	}
@@ -171,7 +182,9 @@ func (r *run) shown(ctx context.Context, at place, text string, within time.Dura
 	held, err := r.waits(ctx, at, within, map[string]any{"text": text})
 	switch {
 	case err != nil:
-		return []report.Failure{{Message: fmt.Sprintf("whether the page shows %q is not known: %s", text, told(err)), Expected: text}}
+		return []report.Failure{
+			{Message: fmt.Sprintf("whether the page shows %q is not known: %s", text, told(err)), Expected: text},
+		}
 	case held:
 		return nil
 	}
@@ -186,7 +199,14 @@ func (r *run) shown(ctx context.Context, at place, text string, within time.Dura
 
 // value is the value of a primitive's result.
 func (r *run) value(ctx context.Context, at place, name, arguments string, out any) error {
-	reply := at.session.Do(ctx, runtime.Call{ID: r.o.NewID(), Target: at.target, Name: name, Arguments: json.RawMessage(arguments), Timeout: evidenceTimeout, OwnWords: true})
+	reply := at.session.Do(ctx, runtime.Call{
+		ID:        r.o.NewID(),
+		Target:    at.target,
+		Name:      name,
+		Arguments: json.RawMessage(arguments),
+		Timeout:   evidenceTimeout,
+		OwnWords:  true,
+	})
 	if reply.Err != nil {
 		return reply.Err
 	}
@@ -218,7 +238,8 @@ func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong fu
 		if next != "" && why != "" && ctx.Err() != nil {
 			return why // the step has no time left: what was found before says more
 		}
-		if why = next; why == "" || final || last {
+		why = next
+		if why == "" || final || last {
 			return why
 		}
 		timer := time.NewTimer(pause)
@@ -239,7 +260,8 @@ func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong fu
 // lasting says whether an error says the same when the page is asked again.
 func lasting(err error) bool {
 	switch fault.CodeOf(err) {
-	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.RuntimeNotFound, fault.BrowserLost, fault.SessionLost, fault.Cancelled, fault.PermissionDenied:
+	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.RuntimeNotFound, fault.BrowserLost,
+		fault.SessionLost, fault.Cancelled, fault.PermissionDenied:
 		return true
 	}
 	return false
@@ -314,7 +336,8 @@ func (r *run) current(ctx context.Context, at place, want string, within time.Du
 			if s.Name != want {
 				continue
 			}
-			if declared = true; s.Current == nil {
+			declared = true
+			if s.Current == nil {
 				why += " (nothing on the page says whether it is current)"
 			}
 		}
@@ -339,7 +362,10 @@ func (r *run) consoleErrors(ctx context.Context, at place, most, since int) stri
 	case len(list.Entries) <= most:
 		return ""
 	}
-	return fmt.Sprintf("console errors: %d, expected at most %d (%s)", len(list.Entries), most, report.Shorten(report.Printable(list.Entries[0].Text), 200))
+	return fmt.Sprintf(
+		"console errors: %d, expected at most %d (%s)",
+		len(list.Entries), most, report.Shorten(report.Printable(list.Entries[0].Text), 200),
+	)
 }
 
 // request waits for a request, and says what was found in its place.
@@ -413,7 +439,10 @@ func (r *run) element(ctx context.Context, at place, e spec.Expectation, within 
 	}
 	o := r.o
 	o.CallTimeout += within
-	page, err := checkPage(ctx, at.session, Expectations{Settle: min(within, time.Minute)}, at.target, &runtime.SuppliedMap{Path: "expect/actions.json", JSON: text}, o)
+	page, err := checkPage(
+		ctx, at.session, Expectations{Settle: min(within, time.Minute)}, at.target,
+		&runtime.SuppliedMap{Path: "expect/actions.json", JSON: text}, o,
+	)
 	if err != nil {
 		return []report.Failure{{Message: string(fault.CodeOf(err)) + ": " + fault.From(err).Message}}
 	}
@@ -456,11 +485,13 @@ func (r *run) input(result StepResult) (expr.Input, error) {
 		if _, taken := members[name]; taken {
 			continue
 		}
-		if members[name], err = json.Marshal(v); err != nil {
+		members[name], err = json.Marshal(v)
+		if err != nil {
 			return expr.Input{}, err
 		}
 	}
-	if raw, err = json.Marshal(members); err != nil {
+	raw, err = json.Marshal(members)
+	if err != nil {
 		return expr.Input{}, err
 	}
 	return expr.ParseInput(raw)
@@ -512,7 +543,10 @@ func (r *run) capture(ctx context.Context, s *spec.Step, result *StepResult) {
 				why = fault.From(err).Message
 			}
 			result.OK = false
-			result.unmet = append(result.unmet, report.Failure{Message: fmt.Sprintf("capture %s: %s: %s", name, s.Capture[name], why), Place: result.at})
+			result.unmet = append(result.unmet, report.Failure{
+				Message: fmt.Sprintf("capture %s: %s: %s", name, s.Capture[name], why),
+				Place:   result.at,
+			})
 			result.Unmet = result.unmet[0].Message
 			continue
 		}

@@ -132,7 +132,8 @@ func addHAREntry(out *browser.Recorded[browser.Answer], from harSource, e harEnt
 	for _, h := range e.Request.Headers {
 		asked.Headers[h.Name] = h.Value
 	}
-	if asked.Body, err = e.sent(from); err != nil {
+	asked.Body, err = e.sent(from)
+	if err != nil {
 		return err
 	}
 	var ended time.Time
@@ -177,7 +178,9 @@ func (e harEntry) sent(from harSource) ([]byte, error) {
 	}
 	var fields []string
 	for _, p := range sent.Params {
-		fields = append(fields, url.QueryEscape(unescapedHARText(p.Name))+"="+url.QueryEscape(unescapedHARText(p.Value)))
+		fields = append(
+			fields, url.QueryEscape(unescapedHARText(p.Name))+"="+url.QueryEscape(unescapedHARText(p.Value)),
+		)
 	}
 	return []byte(strings.Join(fields, "&")), nil
 }

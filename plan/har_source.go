@@ -99,7 +99,8 @@ func readBounded(r io.Reader, left *int64) ([]byte, error) {
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "%v", err)
 	}
-	if *left -= int64(len(body)); *left < 0 {
+	*left -= int64(len(body))
+	if *left < 0 {
 		return nil, fault.New(fault.InvalidInput, "the bodies have more than %d MiB together", maxBodies>>20)
 	}
 	return body, nil

@@ -102,7 +102,8 @@ func (n KnownNames) judges(read func() (*sites.Library, bool)) spec.Names {
 		},
 		State: func(name string) error {
 			l, whole := read()
-			if _, _, err := l.FindProjection("", name); !whole || err == nil || err.Code != fault.StateProjectionNotFound {
+			if _, _, err := l.FindProjection("", name); !whole || err == nil ||
+				err.Code != fault.StateProjectionNotFound {
 				return nil
 			}
 			var known []string

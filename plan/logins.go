@@ -24,7 +24,8 @@ func (Logins) Save(name string, state json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	if state, err = stateIn(state); err != nil {
+	state, err = stateIn(state)
+	if err != nil {
 		return fault.Wrap(fault.Internal, err, "reading the storage state")
 	}
 	return SaveState(s.To, state)
@@ -32,7 +33,8 @@ func (Logins) Save(name string, state json.RawMessage) error {
 
 func loginOf(name string) (Storage, error) {
 	if !loginName().MatchString(name) {
-		return Storage{}, fault.New(fault.InvalidInput, "a login is named by letters, digits, _, - and ., at most 64").With("path", "/login")
+		return Storage{}, fault.New(fault.InvalidInput, "a login is named by letters, digits, _, - and ., at most 64").
+			With("path", "/login")
 	}
 	return StorageOf("", "", name)
 }

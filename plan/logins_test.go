@@ -34,7 +34,8 @@ func TestLoginsAreFilesOfTheirOwner(t *testing.T) {
 		t.Errorf("its file: %v, %v; want mode 0600", info, err)
 	}
 	for _, name := range []string{"", "../ada", "a/b", ".ada", strings.Repeat("a", 65)} {
-		if err := logins.Save(name, json.RawMessage(`{"cookies":[]}`)); err == nil || !strings.Contains(err.Error(), "named by letters") {
+		if err := logins.Save(name, json.RawMessage(`{"cookies":[]}`)); err == nil ||
+			!strings.Contains(err.Error(), "named by letters") {
 			t.Errorf("keeping %q: %v", name, err)
 		}
 		if _, err := logins.Load(name); err == nil {

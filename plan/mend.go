@@ -14,9 +14,13 @@ import (
 // Mend sets by what targets of the given maps are repaired that are not found. asked says
 // that this is what the run is for.
 func (o *Options) Mend(given []string, remember, heal, asked bool) (err error) {
-	o.Maps, o.Remember, o.Heal = mend.FilesOf(given), remember, heal
-	if o.Locks, err = mend.LocksOf(given); err == nil && asked && len(o.Locks) == 0 {
-		o.warn("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all is well")
+	o.Maps = mend.FilesOf(given)
+	o.Remember = remember
+	o.Heal = heal
+	o.Locks, err = mend.LocksOf(given)
+	if err == nil && asked && len(o.Locks) == 0 {
+		o.warn("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all " +
+			"is well")
 	}
 	return err
 }
@@ -71,7 +75,11 @@ func (r *run) look(result *StepResult, x *spec.Step, reply runtime.Reply) {
 func (r *run) heals(result *StepResult) bool { return r.o.Heal && len(result.mended) > 0 }
 
 // lose makes the step what it is without the change.
-func (r *StepResult) lose() { r.OK, r.Error, r.Output = false, r.lost, nil }
+func (r *StepResult) lose() {
+	r.OK = false
+	r.Error = r.lost
+	r.Output = nil
+}
 
 // expectLoss has a step fail for which it is expected that a target is not found, although
 // the run may heal.

@@ -34,7 +34,8 @@ func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options) e
 			if known && slices.ContainsFunc(c.Errors, func(o *fault.Error) bool { return o.Message == f.Message }) {
 				continue // of a lock file that several pages need
 			}
-			if all = append(all, e); known {
+			all = append(all, e)
+			if known {
 				c.Errors = append(c.Errors, f)
 			}
 		}
@@ -56,7 +57,9 @@ func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) 
 	byFile := map[string]*mend.Repaired{}
 	var failed []error
 	for i, p := range c.Pages {
-		if !slices.ContainsFunc(p.Checks, func(k report.Check) bool { return k.Status == "failed" || k.Status == "drifted" }) {
+		if !slices.ContainsFunc(p.Checks, func(k report.Check) bool {
+			return k.Status == "failed" || k.Status == "drifted"
+		}) {
 			continue
 		}
 		p, err := c.withRepairs(ctx, h, x, c.tabs[i], p, o)
@@ -78,18 +81,23 @@ func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) 
 }
 
 // repairCheck adds the change with which a check passes to those of its file.
-func repairCheck(ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, byFile map[string]*mend.Repaired, o Options) error {
+func repairCheck(
+	ctx context.Context, h Host, x Expectations, tab runtime.Target,
+	k report.Check, byFile map[string]*mend.Repaired, o Options,
+) error {
 	changes := changesFor(k)
 	file, ok := o.Maps(k.MapPath)
 	// The check is run with its own map alone, so a target of another map cannot
 	// be verified.
-	if len(changes) == 0 || !ok || slices.ContainsFunc(changes, func(ch mend.Change) bool { return ch.MapPath != k.MapPath }) {
+	if len(changes) == 0 || !ok ||
+		slices.ContainsFunc(changes, func(ch mend.Change) bool { return ch.MapPath != k.MapPath }) {
 		return nil
 	}
 	r := byFile[file]
 	if r == nil {
 		var err error
-		if r, err = mend.Read(file); err != nil {
+		r, err = mend.Read(file)
+		if err != nil {
 			return err
 		}
 		byFile[file] = r
@@ -107,7 +115,9 @@ func repairCheck(ctx context.Context, h Host, x Expectations, tab runtime.Target
 
 // withRepairs is a page checked again with what its lock files remember; the page
 // itself where there are none.
-func (c Checked) withRepairs(ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, o Options) (report.Page, error) {
+func (c Checked) withRepairs(
+	ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, o Options,
+) (report.Page, error) {
 	locks := map[string]*lock.File{}
 	var failed []error
 	for _, path := range p.Maps {
@@ -138,7 +148,9 @@ func changesFor(k report.Check) []mend.Change {
 	var out []mend.Change
 	// One that would put a secret into the map is none.
 	add := func(mapPath, pointer string, target json.RawMessage) {
-		if pointer != "" && len(target) > 0 && len(mask.Used(string(target))) == 0 && !slices.ContainsFunc(out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer }) {
+		if pointer != "" && len(target) > 0 && len(mask.Used(string(target))) == 0 && !slices.ContainsFunc(
+			out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer },
+		) {
 			out = append(out, mend.Change{MapPath: mapPath, Pointer: pointer, Target: target})
 		}
 	}
@@ -166,13 +178,20 @@ func verifiedAt(mapPath string) string {
 }
 
 // passes runs the checks of a map and says whether the one at the same place passes.
-func passes(ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, text []byte, o Options) (bool, error) {
+func passes(
+	ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, text []byte, o Options,
+) (bool, error) {
 	x.Remember, x.locks = false, nil
-	p, err := checkPage(ctx, h, x, tab, &runtime.SuppliedMap{Path: verifiedAt(k.MapPath), JSON: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}, o)
+	p, err := checkPage(
+		ctx, h, x, tab,
+		&runtime.SuppliedMap{Path: verifiedAt(k.MapPath), JSON: bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))}, o,
+	)
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(p.Checks, func(again report.Check) bool { return again.Pointer == k.Pointer && again.Status == "passed" }), nil
+	return slices.ContainsFunc(p.Checks, func(again report.Check) bool {
+		return again.Pointer == k.Pointer && again.Status == "passed"
+	}), nil
 }
 
 // encoded is what was read from JSON as JSON again.

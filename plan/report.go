@@ -21,7 +21,9 @@ func (c Checked) Report() report.Run {
 		s := report.PageSuite(p)
 		if f := c.broken[i]; f != nil {
 			t := &s.Tests[0] // that of the page
-			t.Outcome, t.Kind, t.Texts = report.Broken, string(f.Code), append(report.EvidenceText(f), p.Texts...)
+			t.Outcome = report.Broken
+			t.Kind = string(f.Code)
+			t.Texts = append(report.EvidenceText(f), p.Texts...)
 		}
 		for i := range s.Tests {
 			c.repaired(&s.Tests[i])
@@ -33,8 +35,13 @@ func (c Checked) Report() report.Run {
 		s, seen := report.Suite{Name: "repair"}, map[string]int{}
 		for _, f := range c.Errors {
 			s.Tests = append(s.Tests, report.Test{
-				Name: spec.Numbered("repair", seen), Class: "repair", Outcome: report.Broken, Kind: string(f.Code), Message: said(f),
-				Failures: []report.Failure{{Message: said(f)}}, Texts: report.EvidenceText(f),
+				Name:     spec.Numbered("repair", seen),
+				Class:    "repair",
+				Outcome:  report.Broken,
+				Kind:     string(f.Code),
+				Message:  said(f),
+				Failures: []report.Failure{{Message: said(f)}},
+				Texts:    report.EvidenceText(f),
 			})
 		}
 		run.Suites = append(run.Suites, s)
@@ -46,7 +53,8 @@ func (c Checked) Report() report.Run {
 // only proposed.
 func (c Checked) repaired(t *report.Test) {
 	for _, r := range c.Repairs {
-		if slices.Contains(r.Checks, t.Name) && (filepath.ToSlash(r.File) == t.Place.File || r.For(t.Place.File, t.Name)) {
+		if slices.Contains(r.Checks, t.Name) &&
+			(filepath.ToSlash(r.File) == t.Place.File || r.For(t.Place.File, t.Name)) {
 			t.Repairs = []report.Text{{Title: "repair of " + r.File, Body: r.Diff, Diff: true}}
 		}
 	}
@@ -78,7 +86,13 @@ func (c CaseResult) suite() report.Suite {
 		c.earlier(&s, i+1, f)
 	}
 	if c.Outcome == report.Skipped {
-		s.Tests = append(s.Tests, report.Test{Name: "case", Class: "plan", Outcome: report.Skipped, Message: "the run ended before it", Place: report.Place{File: c.Plan}})
+		s.Tests = append(s.Tests, report.Test{
+			Name:    "case",
+			Class:   "plan",
+			Outcome: report.Skipped,
+			Message: "the run ended before it",
+			Place:   report.Place{File: c.Plan},
+		})
 	}
 	return s
 }
@@ -90,7 +104,13 @@ func (c CaseResult) earlier(s *report.Suite, attempt int, f FailedCase) {
 	at := slices.IndexFunc(s.Tests, func(t report.Test) bool { return t.Name == f.Step })
 	if at < 0 && c.OK {
 		at = 0
-		s.Tests = slices.Insert(s.Tests, 0, report.Test{Name: f.Step, Class: "plan", Outcome: report.Passed, DurationMS: f.DurationMS, Place: report.Place{File: c.Plan}})
+		s.Tests = slices.Insert(s.Tests, 0, report.Test{
+			Name:       f.Step,
+			Class:      "plan",
+			Outcome:    report.Passed,
+			DurationMS: f.DurationMS,
+			Place:      report.Place{File: c.Plan},
+		})
 	}
 	if at < 0 || s.Tests[at].Outcome == report.Skipped {
 		at = max(0, slices.IndexFunc(s.Tests, func(t report.Test) bool { return t.Outcome.Red() }))
@@ -119,8 +139,14 @@ const longestOutput = 16 << 10
 
 func (r StepResult) test(path string) stepTest {
 	t := stepTest{report.Test{
-		Name: r.Name, Class: "plan", Outcome: report.Passed, DurationMS: r.DurationMS, URL: r.URL,
-		Description: r.does(), Steps: r.workflow(), Place: r.at,
+		Name:        r.Name,
+		Class:       "plan",
+		Outcome:     report.Passed,
+		DurationMS:  r.DurationMS,
+		URL:         r.URL,
+		Description: r.does(),
+		Steps:       r.workflow(),
+		Place:       r.at,
 	}}
 	if t.Place.File == "" {
 		t.Place.File = path
@@ -140,7 +166,10 @@ func (r StepResult) test(path string) stepTest {
 		r.repairs(&t)
 		return t
 	}
-	t.Outcome, t.Message, t.Kind, t.Picture = report.Failed, r.Detail(), "expectation", r.shot
+	t.Outcome = report.Failed
+	t.Message = r.Detail()
+	t.Kind = "expectation"
+	t.Picture = r.shot
 	switch {
 	case len(r.unmet) > 0:
 		t.Failures = append(t.Failures, r.unmet...)
@@ -201,7 +230,9 @@ type stepTest struct{ report.Test }
 
 // flaky makes a test one that passed after it failed.
 func (t *stepTest) flaky(detail string, failed int, shot *report.Picture, texts []report.Text) {
-	t.Outcome, t.Kind, t.Picture = report.Flaky, "flaky", shot
+	t.Outcome = report.Flaky
+	t.Kind = "flaky"
+	t.Picture = shot
 	t.Message = fmt.Sprintf("passed at attempt %d; at first: %s", failed+1, detail)
 	t.Failures = append(t.Failures, sides(detail))
 	t.Texts = append(t.Texts, texts...)
@@ -248,7 +279,13 @@ func (r StepResult) workflow() []report.Step {
 	}
 	var out []report.Step
 	for _, s := range in {
-		out = append(out, report.Step{Name: strings.TrimSpace(s.ID + " " + s.Primitive), OK: s.OK, Skipped: s.Skipped, DurationMS: s.DurationMS, Message: s.Error})
+		out = append(out, report.Step{
+			Name:       strings.TrimSpace(s.ID + " " + s.Primitive),
+			OK:         s.OK,
+			Skipped:    s.Skipped,
+			DurationMS: s.DurationMS,
+			Message:    s.Error,
+		})
 	}
 	return out
 }

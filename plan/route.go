@@ -55,7 +55,13 @@ type RouteResult struct {
 }
 
 func (r routed) result() RouteResult {
-	out := RouteResult{URL: r.route.URL, Method: r.route.Method, At: r.route.At.String(), Answered: r.rule.Answered(), Required: r.route.Required}
+	out := RouteResult{
+		URL:      r.route.URL,
+		Method:   r.route.Method,
+		At:       r.route.At.String(),
+		Answered: r.rule.Answered(),
+		Required: r.route.Required,
+	}
 	out.Missed, out.Misses = r.rule.Missed()
 	out.Refused = r.rule.Refused()
 	return out
@@ -63,7 +69,9 @@ func (r routed) result() RouteResult {
 
 // unused says that no request came, and which came near.
 func (r RouteResult) unused() string {
-	text := fmt.Sprintf("route %s: 0 requests, expected at least 1", strings.TrimSpace(strings.ToUpper(r.Method)+" "+r.URL))
+	text := fmt.Sprintf(
+		"route %s: 0 requests, expected at least 1", strings.TrimSpace(strings.ToUpper(r.Method)+" "+r.URL),
+	)
 	if len(r.Missed) > 0 {
 		m := r.Missed[0]
 		text += fmt.Sprintf(" (%s %s came, but %s)", m.Method, report.Shorten(report.Printable(m.URL), 200), m.Why)
@@ -100,7 +108,9 @@ func (r *run) route(ctx context.Context, s *session, step []routed) error {
 	}
 	to, ok := s.Session.(router)
 	if !ok {
-		return fault.New(fault.CapabilityUnavailable, "requests cannot be answered here: route needs a browser of this machine")
+		return fault.New(
+			fault.CapabilityUnavailable, "requests cannot be answered here: route needs a browser of this machine",
+		)
 	}
 	s.routing = true
 	var rules []*browser.Route
@@ -113,7 +123,8 @@ func (r *run) route(ctx context.Context, s *session, step []routed) error {
 // enter puts the routes of a plan in force in every session.
 func (r *run) enter(ctx context.Context, p *spec.Plan) error {
 	var err error
-	if r.planRoutes, err = r.routes(p.Route); err != nil {
+	r.planRoutes, err = r.routes(p.Route)
+	if err != nil {
 		return err
 	}
 	for _, s := range r.order {
@@ -155,7 +166,12 @@ func (r *run) unusedRoute(one routed, why string) {
 	at := report.Place{File: one.route.At.File, Line: one.route.At.Line, Pointer: one.route.At.Pointer}
 	failure := sides(why)
 	failure.Place = at
-	result := StepResult{Name: spec.Numbered("route "+one.route.URL, r.seen), Unmet: why, unmet: []report.Failure{failure}, at: at}
+	result := StepResult{
+		Name:  spec.Numbered("route "+one.route.URL, r.seen),
+		Unmet: why,
+		unmet: []report.Failure{failure},
+		at:    at,
+	}
 	r.results = append(r.results, result)
 	r.tell(result)
 	r.stopped = true
@@ -184,8 +200,14 @@ func (r *run) settleRoutes(ctx context.Context, at place, list []routed, result 
 		case done.Answered > 0 || !result.OK:
 		case done.Required:
 			failure := sides(done.unused())
-			failure.Place = report.Place{File: one.route.At.File, Line: one.route.At.Line, Pointer: one.route.At.Pointer}
-			result.OK, result.Unmet, result.unmet = false, done.unused(), []report.Failure{failure}
+			failure.Place = report.Place{
+				File:    one.route.At.File,
+				Line:    one.route.At.Line,
+				Pointer: one.route.At.Pointer,
+			}
+			result.OK = false
+			result.Unmet = done.unused()
+			result.unmet = []report.Failure{failure}
 		default:
 			r.o.warn("%s: %s", done.At, done.unused())
 		}
@@ -200,10 +222,20 @@ const maxBody = 16 << 20
 
 // reasons are the protocol's words for those of Playwright.
 var reasons = map[string]string{
-	"aborted": "Aborted", "accessdenied": "AccessDenied", "addressunreachable": "AddressUnreachable", "blockedbyclient": "BlockedByClient",
-	"blockedbyresponse": "BlockedByResponse", "connectionaborted": "ConnectionAborted", "connectionclosed": "ConnectionClosed",
-	"connectionfailed": "ConnectionFailed", "connectionrefused": "ConnectionRefused", "connectionreset": "ConnectionReset", "failed": "Failed",
-	"internetdisconnected": "InternetDisconnected", "namenotresolved": "NameNotResolved", "timedout": "TimedOut",
+	"aborted":              "Aborted",
+	"accessdenied":         "AccessDenied",
+	"addressunreachable":   "AddressUnreachable",
+	"blockedbyclient":      "BlockedByClient",
+	"blockedbyresponse":    "BlockedByResponse",
+	"connectionaborted":    "ConnectionAborted",
+	"connectionclosed":     "ConnectionClosed",
+	"connectionfailed":     "ConnectionFailed",
+	"connectionrefused":    "ConnectionRefused",
+	"connectionreset":      "ConnectionReset",
+	"failed":               "Failed",
+	"internetdisconnected": "InternetDisconnected",
+	"namenotresolved":      "NameNotResolved",
+	"timedout":             "TimedOut",
 }
 
 // ruleOf reads what a route answers with.
@@ -211,7 +243,13 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 	if err := browser.CheckRoutePattern(r.URL); err != nil {
 		return nil, err
 	}
-	rule := &browser.Route{URL: r.URL, Method: r.Method, Times: r.Times, Delay: time.Duration(r.Delay), Continue: !r.Answers()}
+	rule := &browser.Route{
+		URL:      r.URL,
+		Method:   r.Method,
+		Times:    r.Times,
+		Delay:    time.Duration(r.Delay),
+		Continue: !r.Answers(),
+	}
 	if r.HAR != "" {
 		recorded, err := readHAR(r.HAR)
 		if err != nil {
@@ -226,12 +264,14 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 	var err error
 	switch {
 	case r.Path != "":
-		if body, err = readBody(r.Path); err != nil {
+		body, err = readBody(r.Path)
+		if err != nil {
 			return nil, err
 		}
 		kind = orElse(kind, orElse(mime.TypeByExtension(filepath.Ext(r.Path)), "application/octet-stream"))
 	case r.JSON != nil:
-		if body, err = json.Marshal(r.JSON); err != nil {
+		body, err = json.Marshal(r.JSON)
+		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "json: %v", err)
 		}
 		kind = orElse(kind, "application/json")
@@ -277,7 +317,12 @@ func checkRoutes(c *spec.Case) error {
 	var problems spec.Problems
 	for _, p := range c.All() {
 		for _, one := range p.Routes() {
-			scope := spec.Scope{Vars: maps.Clone(c.Scope.Vars), Row: c.Scope.Row, Items: map[string]any{}, Env: c.Scope.Env}
+			scope := spec.Scope{
+				Vars:  maps.Clone(c.Scope.Vars),
+				Row:   c.Scope.Row,
+				Items: map[string]any{},
+				Env:   c.Scope.Env,
+			}
 			if one.Expand(&scope) != nil || strings.Contains(one.Path+one.HAR, "${") {
 				continue
 			}

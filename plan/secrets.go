@@ -54,7 +54,9 @@ func (x *Secrets) Resolve(ctx context.Context, s *Suite) error {
 				return err
 			}
 			if before, twice := ofCase[name]; twice && !before.same(one) {
-				return fmt.Errorf("the secret %s: %s has another one of this name, and both run in one case", name, before.plan)
+				return fmt.Errorf(
+					"the secret %s: %s has another one of this name, and both run in one case", name, before.plan,
+				)
 			}
 			ofCase[name] = one
 			if !x.first[name].same(one) {

@@ -103,7 +103,11 @@ func (p *profile) Open(ctx context.Context) (runtime.TabStatus, error) {
 	if err != nil {
 		return main, err
 	}
-	reply := p.Do(ctx, runtime.Call{ID: main.RuntimeID, Target: runtime.Target{RuntimeID: main.RuntimeID}, Name: "browser.open_tab"})
+	reply := p.Do(ctx, runtime.Call{
+		ID:     main.RuntimeID,
+		Target: runtime.Target{RuntimeID: main.RuntimeID},
+		Name:   "browser.open_tab",
+	})
 	if reply.Err != nil {
 		return main, reply.Err
 	}

@@ -44,7 +44,8 @@ func (r *run) keys(p *spec.Plan) ([]browser.Credentials, error) {
 			)
 		}
 		secrets := cmp.Or(r.o.own, r.o.Secrets)
-		if name, err = secrets.Reveal(name, at+"/"); err != nil {
+		name, err = secrets.Reveal(name, at+"/")
+		if err != nil {
 			return nil, err
 		}
 		password, err := secrets.Reveal(one.Password, at+"/")

@@ -27,7 +27,9 @@ func LoadState(path string) (json.RawMessage, error) {
 	}
 	state, err := stateIn(text)
 	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "%s is no storage state: expected a JSON object with cookies and origins", path)
+		return nil, fault.New(
+			fault.InvalidInput, "%s is no storage state: expected a JSON object with cookies and origins", path,
+		)
 	}
 	return state, nil
 }
@@ -44,7 +46,8 @@ func stateIn(text []byte) (json.RawMessage, error) {
 	if shape.Cookies == nil && shape.Origins == nil {
 		return nil, errors.New("there are neither cookies nor origins")
 	}
-	shape.Cookies, shape.Origins = append([]json.RawMessage{}, shape.Cookies...), append([]json.RawMessage{}, shape.Origins...)
+	shape.Cookies = append([]json.RawMessage{}, shape.Cookies...)
+	shape.Origins = append([]json.RawMessage{}, shape.Origins...)
 	return json.Marshal(shape)
 }
 
@@ -78,7 +81,9 @@ func StorageOf(from, to, login string) (Storage, error) {
 		return s, nil
 	}
 	if from != "" || to != "" {
-		return s, errors.New("--login is a storage state of its own: it does not go with --storage-state and --save-storage-state")
+		return s, errors.New(
+			"--login is a storage state of its own: it does not go with --storage-state and --save-storage-state",
+		)
 	}
 	if !loginName().MatchString(login) {
 		return s, fmt.Errorf("--login is %q: expected letters, digits, _, - and .", login)
@@ -129,7 +134,13 @@ func setState(ctx context.Context, h Host, on runtime.Target, state json.RawMess
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "encoding the storage state")
 	}
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: "storage_state.set", Arguments: arguments, Timeout: o.CallTimeout})
+	reply := h.Do(ctx, runtime.Call{
+		ID:        o.NewID(),
+		Target:    on,
+		Name:      "storage_state.set",
+		Arguments: arguments,
+		Timeout:   o.CallTimeout,
+	})
 	if reply.Err != nil {
 		f := *reply.Err
 		f.Message = "setting the storage state: " + f.Message
@@ -146,7 +157,13 @@ func readState(ctx context.Context, s *session, o Options) (json.RawMessage, err
 
 // ReadState is the storage of the session that a tab is in.
 func ReadState(ctx context.Context, h Host, on runtime.Target, o Options) (json.RawMessage, error) {
-	reply := h.Do(ctx, runtime.Call{ID: o.NewID(), Target: on, Name: "storage_state.get", Arguments: json.RawMessage(`{"indexed_db":true,"session_storage":true}`), Timeout: o.CallTimeout})
+	reply := h.Do(ctx, runtime.Call{
+		ID:        o.NewID(),
+		Target:    on,
+		Name:      "storage_state.get",
+		Arguments: json.RawMessage(`{"indexed_db":true,"session_storage":true}`),
+		Timeout:   o.CallTimeout,
+	})
 	if reply.Err != nil {
 		return nil, reply.Err
 	}

@@ -91,7 +91,11 @@ func Load(s Selection) (*Suite, error) {
 			jobs, cases = append(jobs, job), append(cases, &again)
 		}
 	}
-	out := &Suite{part: s.Part, of: len(cases), single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1}
+	out := &Suite{
+		part:   s.Part,
+		of:     len(cases),
+		single: len(files) == 1 && len(cases) == 1 && cases[0].Number == 0 && s.Repeat <= 1,
+	}
 	for _, i := range schedule.Shard(jobs, s.Part) {
 		out.Cases, out.jobs = append(out.Cases, cases[i]), append(out.jobs, jobs[i])
 	}
@@ -115,7 +119,8 @@ func expandPaths(paths []string) ([]string, error) {
 	var out []string
 	add := func(names ...string) {
 		for _, n := range names {
-			if n = filepath.Clean(n); !slices.Contains(out, n) {
+			n = filepath.Clean(n)
+			if !slices.Contains(out, n) {
 				out = append(out, n)
 			}
 		}
@@ -264,7 +269,14 @@ type Result struct {
 // Run runs the cases of the suite.
 func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 	started := time.Now()
-	result := Result{OK: true, Cases: make([]CaseResult, len(s.Cases)), Totals: map[string]int{}, single: s.single, started: started, warn: o.Warn}
+	result := Result{
+		OK:      true,
+		Cases:   make([]CaseResult, len(s.Cases)),
+		Totals:  map[string]int{},
+		single:  s.single,
+		started: started,
+		warn:    o.Warn,
+	}
 	o.Many = o.Many || len(s.Cases) > 1
 	finished := make(chan int) // cases that ended for good
 	var heard chan struct{}
@@ -285,7 +297,9 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 		}
 		return o.Retries
 	}
-	ran := schedule.Run(ctx, s.jobs, schedule.Options{Workers: o.Workers, FailFast: o.FailFast, Retries: retries}, func(ctx context.Context, _, job, attempt int) bool {
+	ran := schedule.Run(ctx, s.jobs, schedule.Options{Workers: o.Workers, FailFast: o.FailFast, Retries: retries}, func(
+		ctx context.Context, _, job, attempt int,
+	) bool {
 		before := result.Cases[job].Failed
 		if attempt > 1 {
 			before = append(before, result.Cases[job].failure())
@@ -311,7 +325,14 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
 	}
 	for i, c := range s.Cases {
 		if !ran[i] {
-			result.Cases[i] = CaseResult{Plan: c.Plan.Path(), Name: c.Name, ID: c.ID, Tags: c.Tags, Steps: []StepResult{}, Outcome: report.Skipped}
+			result.Cases[i] = CaseResult{
+				Plan:    c.Plan.Path(),
+				Name:    c.Name,
+				ID:      c.ID,
+				Tags:    c.Tags,
+				Steps:   []StepResult{},
+				Outcome: report.Skipped,
+			}
 		}
 		result.OK = result.OK && (result.Cases[i].OK || result.Cases[i].Outcome == report.Skipped)
 		result.Totals[result.Cases[i].total()]++
@@ -326,7 +347,9 @@ func (c CaseResult) failure() FailedCase {
 	out := FailedCase{DurationMS: c.DurationMS}
 	for _, s := range c.Steps {
 		if !s.OK && !s.Skipped {
-			out.Step, out.Detail, out.result = s.Name, s.Detail(), s
+			out.Step = s.Name
+			out.Detail = s.Detail()
+			out.result = s
 			break
 		}
 	}
@@ -372,7 +395,14 @@ func (r Result) State() json.RawMessage {
 
 // Report is the result as a run: a suite for each case.
 func (r Result) Report() report.Run {
-	run := report.Run{Title: "run", OK: r.OK, StartedAt: stamp(r.started), DurationMS: r.DurationMS, Result: r.JSON(), Suites: []report.Suite{}}
+	run := report.Run{
+		Title:      "run",
+		OK:         r.OK,
+		StartedAt:  stamp(r.started),
+		DurationMS: r.DurationMS,
+		Result:     r.JSON(),
+		Suites:     []report.Suite{},
+	}
 	if r.single && len(r.Cases) == 1 {
 		run.Title = r.Cases[0].Name
 	}

@@ -81,7 +81,9 @@ func runOwn(tb testing.TB, site string, cases, workers int) plan.Result {
 	}
 	engine := runtimetest.Engine(tb)
 	suite, err := plan.Load(plan.Selection{
-		Source: spec.Source{Engine: engine, Vars: map[string]any{"site": site}}, Paths: []string{filepath.Join(dir, "own.yaml")}, Part: schedule.Part{Index: 1, Of: 1},
+		Source: spec.Source{Engine: engine, Vars: map[string]any{"site": site}},
+		Paths:  []string{filepath.Join(dir, "own.yaml")},
+		Part:   schedule.Part{Index: 1, Of: 1},
 	})
 	if err != nil {
 		tb.Fatal(err)

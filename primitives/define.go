@@ -87,7 +87,8 @@ func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In)
 			}
 			loose := in
 			if open := withoutChoices(record.InputSchema); open != nil {
-				if loose, err = schema.Compile(open); err != nil {
+				loose, err = schema.Compile(open)
+				if err != nil {
 					return nil, fmt.Errorf("input schema of %s: %w", name, err)
 				}
 			}

@@ -52,7 +52,8 @@ func parseRecord(text []byte) (*Record, error) {
 		return nil, fmt.Errorf("decoding the record: %w", err)
 	}
 	var err error
-	if r.InputSchema, err = expand(r.InputSchema); err != nil {
+	r.InputSchema, err = expand(r.InputSchema)
+	if err != nil {
 		return nil, err
 	}
 	if r.Acts {
@@ -60,7 +61,8 @@ func parseRecord(text []byte) (*Record, error) {
 		r.ownEffects = bytes.Equal(extended, r.InputSchema)
 		r.InputSchema = extended
 	}
-	if r.OutputSchema, err = expand(r.OutputSchema); err != nil {
+	r.OutputSchema, err = expand(r.OutputSchema)
+	if err != nil {
 		return nil, err
 	}
 	return &r, nil

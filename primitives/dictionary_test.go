@@ -32,7 +32,9 @@ func TestRecordsAreComplete(t *testing.T) {
 	for _, p := range catalog.Standard().Primitives() {
 		r := p.Record()
 		t.Run(r.Name, func(t *testing.T) {
-			if !name.MatchString(r.Name) || r.Version < 1 || r.Stage < 1 || r.Summary == "" || len(r.Capabilities) == 0 || r.Errors == nil {
+			numbered := r.Version >= 1 && r.Stage >= 1
+			if !name.MatchString(r.Name) || !numbered || r.Summary == "" || len(r.Capabilities) == 0 ||
+				r.Errors == nil {
 				t.Errorf("incomplete: %+v", r)
 			}
 			if !strings.HasSuffix(r.Summary, ".") {
@@ -50,7 +52,8 @@ func TestRecordsAreComplete(t *testing.T) {
 				}
 			}
 			// A name that no host provides says so, and answers with that code.
-			if refused := slices.Contains(r.Errors, "capability_unavailable"); (r.Adapters["cdp"].Support == "supported") == refused {
+			refused := slices.Contains(r.Errors, "capability_unavailable")
+			if (r.Adapters["cdp"].Support == "supported") == refused {
 				t.Errorf("support on this host is %q, and its errors are %q", r.Adapters["cdp"].Support, r.Errors)
 			}
 			for _, c := range r.Errors {
@@ -155,7 +158,8 @@ func compareNames(t *testing.T, at string, s schemaNode, typ reflect.Type) {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if typ.Implements(reflect.TypeFor[json.Unmarshaler]()) || reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	if typ.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return
 	}
 	if typ.Kind() == reflect.Slice && s.Items != nil {
@@ -282,7 +286,8 @@ func TestActingPrimitivesSayWhatTheyActedOn(t *testing.T) {
 				t.Errorf("%s: output form %d has no %s, nor a reason why it has none", r.Name, i, member)
 			case there:
 				role := target.Properties["computed_role"] != nil || target.Properties["role"] != nil
-				if !role || target.Properties["name"] == nil || target.Properties["tag_name"] == nil || target.Properties["bounding_box"] == nil {
+				if !role || target.Properties["name"] == nil || target.Properties["tag_name"] == nil ||
+					target.Properties["bounding_box"] == nil {
 					t.Errorf("%s: %s of output form %d lacks role, name, tag_name or bounding_box", r.Name, member, i)
 				}
 			}

@@ -52,8 +52,10 @@ const (
 )
 
 // effectsSchema is what the input schema of each acting primitive declares.
-const effectsSchema = `{"type":["boolean","object"],"properties":{"window_ms":{"type":"integer","minimum":0,"maximum":5000,"default":300},"quiet_ms":{"type":"integer","minimum":1,"maximum":1000,"default":30}},` +
-	`"additionalProperties":false,"default":false,"description":"Report what followed within a short window: url, dialog, focus, values, requests, DOM, tabs."}`
+const effectsSchema = `{"type":["boolean","object"],"properties":{"window_ms":{"type":"integer","minimum":0,` +
+	`"maximum":5000,"default":300},"quiet_ms":{"type":"integer","minimum":1,"maximum":1000,"default":30}},` +
+	`"additionalProperties":false,"default":false,"description":"Report what followed within a short window: url, ` +
+	`dialog, focus, values, requests, DOM, tabs."}`
 
 // withEffects declares the argument in the input schema of an acting primitive
 // that does not use the name itself.
@@ -78,7 +80,10 @@ func withEffects(input json.RawMessage) json.RawMessage {
 	}
 	old := whole["properties"]
 	if old == nil {
-		return append(append(compact.Bytes()[:compact.Len()-1:compact.Len()-1], `,"properties":{"effects":`+effectsSchema+`}`...), '}')
+		return append(
+			append(compact.Bytes()[:compact.Len()-1:compact.Len()-1], `,"properties":{"effects":`+effectsSchema+`}`...),
+			'}',
+		)
 	}
 	small := &bytes.Buffer{}
 	if json.Compact(small, old) != nil {
@@ -123,7 +128,13 @@ func (t effectsTimes) within(args json.RawMessage, start time.Time) effectsTimes
 
 // effectsWanted reads the argument.
 func effectsWanted(v any) effectsTimes {
-	out := effectsTimes{window: defaultEffectsWindow, moving: effectsMoving, opening: effectsOpening, quiet: effectsQuiet, none: effectsNone}
+	out := effectsTimes{
+		window:  defaultEffectsWindow,
+		moving:  effectsMoving,
+		opening: effectsOpening,
+		quiet:   effectsQuiet,
+		none:    effectsNone,
+	}
 	switch v := v.(type) {
 	case bool:
 		if !v {
@@ -136,7 +147,10 @@ func effectsWanted(v any) effectsTimes {
 			return time.Duration(ms) * time.Millisecond, ok
 		}
 		if own, ok := of("window_ms"); ok { // a caller that names a window gets that
-			out.window, out.moving, out.opening, out.named = max(own, time.Nanosecond), 0, 0, true
+			out.window = max(own, time.Nanosecond)
+			out.moving = 0
+			out.opening = 0
+			out.named = true
 		}
 		if own, ok := of("quiet_ms"); ok {
 			out.quiet, out.none = own, own
@@ -281,7 +295,8 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 	start := time.Now()
 	ctx, w.forsake = context.WithTimeout(ctx, effectsLate)
 	var err error
-	if w.events, err = p.Watch(ctx); err != nil {
+	w.events, err = p.Watch(ctx)
+	if err != nil {
 		w.unseen = append(w.unseen, "browser: "+string(fault.CodeOf(err)))
 	}
 	frames := p.Frames()
@@ -358,7 +373,9 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	if failed != nil {
 		switch failed.Code {
 		case fault.TargetNotFound, fault.TargetNotActionable, fault.PageUnresponsive, fault.ElementStale:
-			times.window, times.moving, times.opening = min(times.window, effectsOfNone), 0, 0
+			times.window = min(times.window, effectsOfNone)
+			times.moving = 0
+			times.opening = 0
 			bounded, cancel := context.WithTimeout(ctx, 2*effectsOfNone)
 			defer cancel()
 			ctx = bounded
@@ -427,7 +444,13 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsT
 func (w *effectsWatch) quiet(ctx context.Context, left time.Duration, times effectsTimes) {
 	ctx, cancel := context.WithTimeout(ctx, left+times.moving+50*time.Millisecond)
 	defer cancel()
-	args := map[string]any{"id": w.id, "quiet_ms": times.quiet.Milliseconds(), "none_ms": times.none.Milliseconds(), "timeout_ms": left.Milliseconds(), "moving_ms": times.moving.Milliseconds()}
+	args := map[string]any{
+		"id":         w.id,
+		"quiet_ms":   times.quiet.Milliseconds(),
+		"none_ms":    times.none.Milliseconds(),
+		"timeout_ms": left.Milliseconds(),
+		"moving_ms":  times.moving.Milliseconds(),
+	}
 	var all sync.WaitGroup
 	for _, f := range w.frames {
 		all.Go(func() { _ = w.page.Call(ctx, f, "effects_quiet", args, nil) })
@@ -446,7 +469,8 @@ func (e PageEvents) awaited() bool {
 	}
 	for _, r := range e.Requests {
 		// The request of a download ends as one that was given up.
-		if r.Type == "document" && (r.Failure == "" || r.Failure == "net::ERR_ABORTED") && r.Status != 204 && r.Status != 205 {
+		if r.Type == "document" && (r.Failure == "" || r.Failure == "net::ERR_ABORTED") && r.Status != 204 &&
+			r.Status != 205 {
 			return true
 		}
 	}
@@ -469,7 +493,11 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	}
 	if n := len(seen.Dialogs); n > 0 {
 		_, open := w.page.Dialog()
-		out.Dialog = &dialogEffect{Type: seen.Dialogs[n-1].Type, Open: open, Message: CutText(seen.Dialogs[n-1].Message, dialogShown)}
+		out.Dialog = &dialogEffect{
+			Type:    seen.Dialogs[n-1].Type,
+			Open:    open,
+			Message: CutText(seen.Dialogs[n-1].Message, dialogShown),
+		}
 	}
 	if len(seen.Requests) > 0 {
 		r := &requestsEffect{Started: len(seen.Requests), Pending: seen.Pending, First: []requestStarted{}}
@@ -492,7 +520,13 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 
 func describeDownload(d Download) downloadEffect {
 	e := downloadEffect{
-		ID: d.ID, URL: d.URL, Filename: d.Filename, State: d.State, Path: d.Path, Received: d.Received, Total: d.Total,
+		ID:       d.ID,
+		URL:      d.URL,
+		Filename: d.Filename,
+		State:    d.State,
+		Path:     d.Path,
+		Received: d.Received,
+		Total:    d.Total,
 	}
 	if !d.Ended.IsZero() {
 		e.EndedAt = d.Ended.UTC().Format(time.RFC3339Nano)
@@ -510,7 +544,8 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 	for i, f := range w.frames {
 		all.Go(func() {
 			switch err := w.page.Call(ctx, f, "effects_end", map[string]any{"id": w.id}, &answers[i]); {
-			case err == nil && !answers[i].Known, fault.CodeOf(err) == fault.PageNavigated, fault.CodeOf(err) == fault.FrameNotFound:
+			case err == nil && !answers[i].Known, fault.CodeOf(err) == fault.PageNavigated,
+				fault.CodeOf(err) == fault.FrameNotFound:
 				failed[i] = "a document that was replaced"
 			case err != nil:
 				failed[i] = "a document: " + fault.From(err).Error()
@@ -532,7 +567,9 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 			out.Focus = a.Focus
 		}
 		out.Texts = append(out.Texts, a.Texts[:min(effectsShown-min(effectsShown, len(out.Texts)), len(a.Texts))]...)
-		out.Passed = append(out.Passed, a.Passed[:min(effectsShown-min(effectsShown, len(out.Passed)), len(a.Passed))]...)
+		out.Passed = append(
+			out.Passed, a.Passed[:min(effectsShown-min(effectsShown, len(out.Passed)), len(a.Passed))]...,
+		)
 		out.Opened = append(out.Opened, a.Opened...)
 		out.Closed = append(out.Closed, a.Closed...)
 		out.Invalid = append(out.Invalid, a.Invalid[:min(effectsShown, len(a.Invalid))]...)
@@ -549,12 +586,22 @@ func (e *effects) sum() {
 		seen bool
 		name string
 	}{
-		{e.URL != nil, "url"}, {e.Dialog != nil, "dialog"}, {e.Focus != nil, "focus"}, {len(e.Values) > 0, "values"}, {len(e.Invalid) > 0, "invalid"}, {len(e.Opened)+len(e.Closed) > 0, "layers"},
+		{e.URL != nil, "url"},
+		{e.Dialog != nil, "dialog"},
+		{e.Focus != nil, "focus"},
+		{len(e.Values) > 0, "values"},
+		{len(e.Invalid) > 0, "invalid"},
+		{len(e.Opened)+len(e.Closed) > 0, "layers"},
 		{
 			e.Requests != nil, "requests",
-		}, {e.DOM != nil, "dom"}, {len(e.Tabs) > 0, "tabs"}, {e.TabsRefused != nil, "tabs_refused"}, {
+		},
+		{e.DOM != nil, "dom"},
+		{len(e.Tabs) > 0, "tabs"},
+		{e.TabsRefused != nil, "tabs_refused"},
+		{
 			len(e.Downloads) > 0, "downloads",
-		}, {e.TabGone, "tab_gone"},
+		},
+		{e.TabGone, "tab_gone"},
 	} {
 		if k.seen {
 			kinds = append(kinds, k.name)

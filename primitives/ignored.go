@@ -29,7 +29,11 @@ func (r *Registry) IgnoredUpstream(name string, args json.RawMessage) []Argument
 	}
 	var out []ArgumentProblem
 	ignored := func(path, what string) {
-		out = append(out, ArgumentProblem{Path: path, Code: fault.UnknownField, Message: fmt.Sprintf("the extension ignores %s of %s", what, name)})
+		out = append(out, ArgumentProblem{
+			Path:    path,
+			Code:    fault.UnknownField,
+			Message: fmt.Sprintf("the extension ignores %s of %s", what, name),
+		})
 	}
 	for _, written := range slices.Sorted(maps.Keys(given)) {
 		declared, ok := c.fields.Declares(written)

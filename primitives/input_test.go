@@ -45,9 +45,15 @@ func newDevice() *device {
 		d.log = append(d.log, "call "+c.fn)
 		switch c.fn {
 		case "pointer_target":
-			return map[string]any{"target": map[string]any{"tag_name": "button", "bounding_box": box}, "viewport": map[string]any{"width": 800, "height": 600}}, nil
+			return map[string]any{
+				"target":   map[string]any{"tag_name": "button", "bounding_box": box},
+				"viewport": map[string]any{"width": 800, "height": 600},
+			}, nil
 		case "viewport_info":
-			return map[string]any{"url": "http://a.test/", "viewport": map[string]any{"width": 80, "height": 60, "device_pixel_ratio": 2}}, nil
+			return map[string]any{
+				"url":      "http://a.test/",
+				"viewport": map[string]any{"width": 80, "height": 60, "device_pixel_ratio": 2},
+			}, nil
 		}
 		return map[string]any{"inserted": true, "inserted_length": 1}, nil
 	}
@@ -58,7 +64,8 @@ var box = map[string]any{"x": 0, "y": 0, "width": 1, "height": 1}
 
 func (d *device) Mouse(ctx context.Context, events ...primitives.MouseEvent) error {
 	for _, e := range events {
-		d.log = append(d.log, strings.TrimRight(string(e.Type)+" "+e.Button+" "+strconv.Itoa(e.Buttons)+strconv.Itoa(e.ClickCount)+strconv.Itoa(int(e.Modifiers)), " "))
+		d.log = append(d.log, strings.TrimRight(string(e.Type)+" "+e.Button+" "+strconv.Itoa(e.Buttons)+
+			strconv.Itoa(e.ClickCount)+strconv.Itoa(int(e.Modifiers)), " "))
 	}
 	return d.mouseErr
 }
@@ -128,17 +135,35 @@ func TestInputIsSentBackToBackAfterOneQuestion(t *testing.T) {
 		want            []string
 	}{
 		{"pointer.move", `{"x":1,"y":2}`, []string{"call pointer_target", "mouseMoved  000"}},
-		{"pointer.click", `{"x":1,"y":2}`, []string{"call pointer_target", "mouseMoved  000", "mousePressed left 110", "mouseReleased left 010"}},
-		{"pointer.click", `{"x":1,"y":2,"button":"right"}`, []string{"call pointer_target", "mouseMoved  000", "mousePressed right 210", "mouseReleased right 010"}},
-		{"pointer.click", `{"x":1,"y":2,"button":"middle"}`, []string{"call pointer_target", "mouseMoved  000", "mousePressed middle 410", "mouseReleased middle 010"}},
-		{"pointer.double_click", `{"x":1,"y":2}`, []string{"call pointer_target", "mouseMoved  000", "mousePressed left 110", "mouseReleased left 010", "mousePressed left 120", "mouseReleased left 020"}},
+		{
+			"pointer.click", `{"x":1,"y":2}`,
+			[]string{"call pointer_target", "mouseMoved  000", "mousePressed left 110", "mouseReleased left 010"},
+		},
+		{
+			"pointer.click", `{"x":1,"y":2,"button":"right"}`,
+			[]string{"call pointer_target", "mouseMoved  000", "mousePressed right 210", "mouseReleased right 010"},
+		},
+		{
+			"pointer.click", `{"x":1,"y":2,"button":"middle"}`,
+			[]string{"call pointer_target", "mouseMoved  000", "mousePressed middle 410", "mouseReleased middle 010"},
+		},
+		{"pointer.double_click", `{"x":1,"y":2}`, []string{
+			"call pointer_target", "mouseMoved  000", "mousePressed left 110",
+			"mouseReleased left 010", "mousePressed left 120", "mouseReleased left 020",
+		}},
 		{"pointer.click", `{"x":1,"y":2,"modifiers":["shift","ctrl"]}`, []string{
 			"call pointer_target", "rawKeyDown ControlLeft", "rawKeyDown ShiftLeft",
-			"mouseMoved  0010", "mousePressed left 1110", "mouseReleased left 0110", "keyUp ShiftLeft", "keyUp ControlLeft",
+			"mouseMoved  0010", "mousePressed left 1110",
+			"mouseReleased left 0110", "keyUp ShiftLeft", "keyUp ControlLeft",
 		}},
-		{"keyboard.press", `{"key":"Control+a"}`, []string{"call focused_target", "rawKeyDown ControlLeft", "rawKeyDown KeyA", "keyUp KeyA", "keyUp ControlLeft"}},
+		{"keyboard.press", `{"key":"Control+a"}`, []string{
+			"call focused_target", "rawKeyDown ControlLeft", "rawKeyDown KeyA", "keyUp KeyA", "keyUp ControlLeft",
+		}},
 		{"keyboard.press", `{"key":"a","repeat":0}`, nil},
-		{"text.type", `{"text":"aB\n","trusted":true}`, []string{"call focused_target", "keyDown KeyA", "keyUp KeyA", "keyDown KeyB", "keyUp KeyB", "keyDown Enter", "keyUp Enter"}},
+		{"text.type", `{"text":"aB\n","trusted":true}`, []string{
+			"call focused_target", "keyDown KeyA", "keyUp KeyA",
+			"keyDown KeyB", "keyUp KeyB", "keyDown Enter", "keyUp Enter",
+		}},
 		{"text.insert", `{"text":"a"}`, []string{"call text_insert"}},
 		{"viewport.scroll", `{"delta_y":1,"scope":{"selector":"a"}}`, []string{"call viewport_scroll"}},
 	} {
@@ -197,7 +222,8 @@ func TestHeldKeysAreReleasedWhateverHappens(t *testing.T) {
 		if fault.CodeOf(asError(res.Err)) != fault.Cancelled {
 			t.Errorf("got %v, want cancelled", res.Err)
 		}
-		if got := d.log[len(d.log)-3:]; !slices.Equal(got, []string{"keyUp KeyX", "keyUp ShiftLeft", "keyUp ControlLeft"}) {
+		got := d.log[len(d.log)-3:]
+		if !slices.Equal(got, []string{"keyUp KeyX", "keyUp ShiftLeft", "keyUp ControlLeft"}) {
 			t.Errorf("not released: %q", d.log)
 		}
 	})
@@ -210,8 +236,14 @@ func TestRefusedInputKeepsTheNearerCode(t *testing.T) {
 		want                  fault.Code
 	}{
 		{"protocol error of a key", "keyboard.press", `{"key":"a"}`, errors.New("bad"), fault.TrustedKeyFailed},
-		{"protocol error while typing", "text.type", `{"text":"a","trusted":true}`, errors.New("bad"), fault.TrustedTextFailed},
-		{"protocol error while selecting", "text.type", `{"text":"a","trusted":true,"select_back_chars":2}`, errors.New("bad"), fault.TrustedTextFailed},
+		{
+			"protocol error while typing", "text.type", `{"text":"a","trusted":true}`,
+			errors.New("bad"), fault.TrustedTextFailed,
+		},
+		{
+			"protocol error while selecting", "text.type",
+			`{"text":"a","trusted":true,"select_back_chars":2}`, errors.New("bad"), fault.TrustedTextFailed,
+		},
 		{"dialog", "keyboard.press", `{"key":"a"}`, fault.New(fault.DialogOpen, "open"), fault.DialogOpen},
 		{"time", "text.type", `{"text":"a","trusted":true}`, context.DeadlineExceeded, fault.Timeout},
 	} {
@@ -233,7 +265,8 @@ func TestRepeatsAreSpacedAfterTheyWereHandled(t *testing.T) {
 			t.Errorf("got %v after %s", res.Err, time.Since(start))
 		}
 		want := []string{
-			"call focused_target", "rawKeyDown ShiftLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft",
+			"call focused_target", "rawKeyDown ShiftLeft", "rawKeyDown ArrowLeft",
+			"keyUp ArrowLeft", "rawKeyDown ArrowLeft", "keyUp ArrowLeft",
 			"rawKeyDown ArrowLeft", "keyUp ArrowLeft", "keyUp ShiftLeft",
 		}
 		if !slices.Equal(d.log, want) || !slices.Equal(d.batches, []int{3, 2, 3}) {
@@ -251,7 +284,8 @@ func TestADialogEndsTheRepeats(t *testing.T) {
 		return nil
 	}
 	res := invoke(t, d, "keyboard.press", `{"key":"Control+x","repeat":5}`)
-	if want := `{"pressed":true,"key":"x","modifiers":["control"],"repeat":2,"fidelity":"trusted","target":null,"dialog":{"type":"alert"}}`; string(res.Payload) != want {
+	if want := `{"pressed":true,"key":"x","modifiers":["control"],"repeat":2,"fidelity":"trusted","target":null,` +
+		`"dialog":{"type":"alert"}}`; string(res.Payload) != want {
 		t.Errorf("got %s %v, want %s", res.Payload, res.Err, want)
 	}
 	if d.log[len(d.log)-1] != "keyUp ControlLeft" {
@@ -291,7 +325,13 @@ func TestNavigate(t *testing.T) {
 	d.peer, peer.tab.ID = peer, 9
 	nav := func(_ context.Context, o primitives.NavigateOptions) (primitives.Navigation, error) {
 		got = o
-		return primitives.Navigation{URL: "https://e.test:8443/a?b#c", Title: "E", Replaced: true, Loaded: true, Status: 200}, nil
+		return primitives.Navigation{
+			URL:      "https://e.test:8443/a?b#c",
+			Title:    "E",
+			Replaced: true,
+			Loaded:   true,
+			Status:   200,
+		}, nil
 	}
 	d.navigate, peer.navigate = nav, nav
 	for _, c := range []struct {
@@ -328,8 +368,10 @@ func TestNavigate(t *testing.T) {
 		}
 	}
 	res := invoke(t, d, "browser.navigate", `{"reload":true,"tab_id":9}`)
-	want := `{"ok":true,"navigated":true,"connected":true,"reloaded":true,"runtime_identity_attested":true,"runtime_replaced":true,"loaded":true,"same_document":false,"status":200,` +
-		`"tab":{"runtime_id":"rt","tab_id":9,"url":"https://e.test:8443/a?b#c","title":"E","host":"e.test:8443","active":true,"window_id":0,"authorization_id":"","bridge_url":null,"_runtime_key":"tab:7"}}`
+	want := `{"ok":true,"navigated":true,"connected":true,"reloaded":true,"runtime_identity_attested":true,` +
+		`"runtime_replaced":true,"loaded":true,"same_document":false,"status":200,` +
+		`"tab":{"runtime_id":"rt","tab_id":9,"url":"https://e.test:8443/a?b#c","title":"E","host":"e.test:8443",` +
+		`"active":true,"window_id":0,"authorization_id":"","bridge_url":null,"_runtime_key":"tab:7"}}`
 	if string(res.Envelope()) != want {
 		t.Errorf("got  %s\nwant %s", res.Envelope(), want)
 	}
@@ -361,7 +403,9 @@ func TestDismissDialog(t *testing.T) {
 	if res := invoke(t, d, "browser.dismiss_dialog", `{}`); fault.CodeOf(asError(res.Err)) != fault.NoDialog {
 		t.Errorf("without a dialog: %v", res.Err)
 	}
-	if res := invoke(t, d, "browser.dismiss_dialog", `{"tab_id":3}`); fault.CodeOf(asError(res.Err)) != fault.TabClosed {
+	if res := invoke(
+		t, d, "browser.dismiss_dialog", `{"tab_id":3}`,
+	); fault.CodeOf(asError(res.Err)) != fault.TabClosed {
 		t.Errorf("another tab: %v", res.Err)
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -375,7 +419,8 @@ func TestDismissDialog(t *testing.T) {
 		}
 		d.answer = nil
 		res = invoke(t, d, "browser.dismiss_dialog", `{}`)
-		if !json.Valid(res.Payload) || len(res.Payload) > 1300 || !bytes.Contains(res.Payload, []byte(`"message_truncated":true`)) {
+		if !json.Valid(res.Payload) || len(res.Payload) > 1300 ||
+			!bytes.Contains(res.Payload, []byte(`"message_truncated":true`)) {
 			t.Errorf("%d bytes: %.80s", len(res.Payload), res.Payload)
 		}
 	})
@@ -411,11 +456,23 @@ func TestScreenshotAsksForTheRightCapture(t *testing.T) {
 		w, h       float64
 	}{
 		{"default", `{}`, primitives.CaptureOptions{Format: "png"}, "image/png", 160, 120},
-		{"jpeg", `{"format":"jpeg","quality":40}`, primitives.CaptureOptions{Format: "jpeg", Quality: 40}, "image/jpeg", 160, 120},
-		{"a jpeg that will be resized is captured without loss", `{"format":"jpeg","quality":40,"max_width":40}`, primitives.CaptureOptions{Format: "png", Fast: true}, "image/jpeg", 40, 30},
+		{
+			"jpeg", `{"format":"jpeg","quality":40}`,
+			primitives.CaptureOptions{Format: "jpeg", Quality: 40}, "image/jpeg", 160, 120,
+		},
+		{
+			"a jpeg that will be resized is captured without loss", `{"format":"jpeg","quality":40,"max_width":40}`,
+			primitives.CaptureOptions{Format: "png", Fast: true}, "image/jpeg", 40, 30,
+		},
 		{"css pixels", `{"scale":"css"}`, primitives.CaptureOptions{Format: "png"}, "image/png", 80, 60},
-		{"css pixels and a narrower limit", `{"scale":"css","max_height":30}`, primitives.CaptureOptions{Format: "png"}, "image/png", 40, 30},
-		{"a limit that holds", `{"format":"jpeg","max_width":160}`, primitives.CaptureOptions{Format: "jpeg"}, "image/jpeg", 160, 120},
+		{
+			"css pixels and a narrower limit", `{"scale":"css","max_height":30}`,
+			primitives.CaptureOptions{Format: "png"}, "image/png", 40, 30,
+		},
+		{
+			"a limit that holds", `{"format":"jpeg","max_width":160}`,
+			primitives.CaptureOptions{Format: "jpeg"}, "image/jpeg", 160, 120,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got primitives.CaptureOptions
@@ -436,8 +493,12 @@ func TestScreenshotAsksForTheRightCapture(t *testing.T) {
 			if err := json.Unmarshal(res.Payload, &out); err != nil {
 				t.Fatal(err)
 			}
-			if got != c.want || out.Mime != c.mime || out.Encoded.Width != c.w || out.Encoded.Height != c.h || !strings.HasPrefix(out.URL, "data:"+c.mime+";base64,") {
-				t.Errorf("captured %+v, want %+v; got %s %vx%v, want %s %vx%v", got, c.want, out.Mime, out.Encoded.Width, out.Encoded.Height, c.mime, c.w, c.h)
+			if got != c.want || out.Mime != c.mime || out.Encoded.Width != c.w || out.Encoded.Height != c.h ||
+				!strings.HasPrefix(out.URL, "data:"+c.mime+";base64,") {
+				t.Errorf(
+					"captured %+v, want %+v; got %s %vx%v, want %s %vx%v",
+					got, c.want, out.Mime, out.Encoded.Width, out.Encoded.Height, c.mime, c.w, c.h,
+				)
 			}
 		})
 	}
@@ -457,10 +518,19 @@ func TestScreenshotFailures(t *testing.T) {
 		}{
 			{"own time", `{"capture_timeout_ms":300}`, hang, fault.ScreenshotCaptureFailed, 300 * time.Millisecond},
 			{"default time", `{"delay_ms":50}`, hang, fault.ScreenshotCaptureFailed, 10050 * time.Millisecond},
-			{"the caller's time", `{"capture_timeout_ms":60000,"delay_ms":30000}`, hang, fault.Timeout, 20 * time.Second},
-			{"no image", `{}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) { return nil, nil }, fault.ScreenshotCaptureFailed, 0},
-			{"not an image", `{"max_width":1}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) { return []byte("GIF"), nil }, fault.ScreenshotCaptureFailed, 0},
-			{"browser error", `{}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) { return nil, errors.New("x") }, fault.ScreenshotCaptureFailed, 0},
+			{
+				"the caller's time", `{"capture_timeout_ms":60000,"delay_ms":30000}`,
+				hang, fault.Timeout, 20 * time.Second,
+			},
+			{"no image", `{}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) {
+				return nil, nil
+			}, fault.ScreenshotCaptureFailed, 0},
+			{"not an image", `{"max_width":1}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) {
+				return []byte("GIF"), nil
+			}, fault.ScreenshotCaptureFailed, 0},
+			{"browser error", `{}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) {
+				return nil, errors.New("x")
+			}, fault.ScreenshotCaptureFailed, 0},
 			{"dialog", `{}`, func(context.Context, primitives.CaptureOptions) ([]byte, error) {
 				return nil, fault.New(fault.DialogOpen, "x")
 			}, fault.DialogOpen, 0},
@@ -484,7 +554,12 @@ func TestAimFollowsFramesOfOtherOrigins(t *testing.T) {
 	d.scripted.answer = func(c scriptedCall) (any, error) {
 		target := map[string]any{"tag_name": "iframe", "bounding_box": box}
 		if c.frame == "" {
-			return map[string]any{"descend": "h1", "view": inner, "target": target, "viewport": map[string]any{"width": 1, "height": 1}}, nil
+			return map[string]any{
+				"descend":  "h1",
+				"view":     inner,
+				"target":   target,
+				"viewport": map[string]any{"width": 1, "height": 1},
+			}, nil
 		}
 		if c.args["inside"] != true || c.args["view"].(map[string]any)["x"] != 10.0 {
 			t.Errorf("the frame was asked with %v", c.args)
@@ -517,7 +592,10 @@ func TestInsertTarget(t *testing.T) {
 		{"selector", `{"text":"x","target":"#a","mode":"replace"}`, `{"selector":"#a"} true`},
 		{"locator", `{"text":"x","target":{"text_contains":"a"},"mode":"insert"}`, `{"text_contains":"a"} false`},
 		{"nested", `{"text":"x","target":{"locator":{"text":"a"}}}`, `{"text":"a"} false`},
-		{"an own selector wins", `{"text":"x","target":{"selector":"#b","locator":{"selector":"#c"}}}`, `{"locator":{"selector":"#c"},"selector":"#b"} false`},
+		{
+			"an own selector wins", `{"text":"x","target":{"selector":"#b","locator":{"selector":"#c"}}}`,
+			`{"locator":{"selector":"#c"},"selector":"#b"} false`,
+		},
 	} {
 		d := newDevice()
 		res := invoke(t, d, "text.insert", c.args)

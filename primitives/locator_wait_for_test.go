@@ -20,7 +20,9 @@ func TestWaitGoesOnInTheNewDocument(t *testing.T) {
 			}
 			return map[string]any{}, nil
 		}}
-		res := catalog.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`))
+		res := catalog.Standard().Invoke(
+			t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`),
+		)
 		if res.Err != nil || string(res.Payload) != `{"matched":true,"state":"visible","elapsed_ms":600}` {
 			t.Fatalf("got %s, %v", res.Payload, res.Err)
 		}
@@ -38,7 +40,9 @@ func TestWaitEndsWhenNavigationsUseUpTheTime(t *testing.T) {
 			time.Sleep(400 * time.Millisecond)
 			return nil, fault.New(fault.PageNavigated, "the document was replaced")
 		}}
-		res := catalog.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`))
+		res := catalog.Standard().Invoke(
+			t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"selector":"a"}}`),
+		)
 		if fault.CodeOf(asError(res.Err)) != fault.Timeout || len(page.calls) != 3 {
 			t.Errorf("got %v after %d calls, want timeout after 3", res.Err, len(page.calls))
 		}
@@ -50,7 +54,12 @@ func TestWaitForAFrame(t *testing.T) {
 	for _, c := range []struct {
 		name, state string
 		want        fault.Code
-	}{{"visible", "visible", fault.Timeout}, {"attached", "attached", fault.Timeout}, {"hidden", "hidden", ""}, {"detached", "detached", ""}} {
+	}{
+		{"visible", "visible", fault.Timeout},
+		{"attached", "attached", fault.Timeout},
+		{"hidden", "hidden", ""},
+		{"detached", "detached", ""},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				page := &scripted{answer: func(sc scriptedCall) (any, error) {
@@ -60,11 +69,15 @@ func TestWaitForAFrame(t *testing.T) {
 					return nil, frameFault
 				}}
 				start := time.Now()
-				res := catalog.Standard().Invoke(t.Context(), page, "locator.wait_for", json.RawMessage(`{"locator":{"frame":"#f"},"timeout_ms":500,"state":"`+c.state+`"}`))
+				res := catalog.Standard().Invoke(
+					t.Context(), page, "locator.wait_for",
+					json.RawMessage(`{"locator":{"frame":"#f"},"timeout_ms":500,"state":"`+c.state+`"}`),
+				)
 				if got := fault.CodeOf(asError(res.Err)); got != c.want {
 					t.Fatalf("got %v, want %q", res.Err, c.want)
 				}
-				if d := time.Since(start); c.want == fault.Timeout && (d < 500*time.Millisecond || d > 600*time.Millisecond) {
+				d := time.Since(start)
+				if c.want == fault.Timeout && (d < 500*time.Millisecond || d > 600*time.Millisecond) {
 					t.Errorf("took %s, want about 500ms", d)
 				}
 			})

@@ -30,7 +30,9 @@ type Emulation struct {
 }
 
 // EmulationKinds are the names of the members of Emulation.
-var EmulationKinds = []string{"viewport", "locale", "timezone", "geolocation", "media", "network", "user_agent", "webdriver"}
+var EmulationKinds = []string{
+	"viewport", "locale", "timezone", "geolocation", "media", "network", "user_agent", "webdriver",
+}
 
 // ViewportEmulation is the size of the viewport in CSS pixels.
 type ViewportEmulation struct {

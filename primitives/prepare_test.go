@@ -26,10 +26,16 @@ func TestPrepareTakesAllOfAShapeAlike(t *testing.T) {
 		return &checks{in: in, fields: fields, effects: true, plain: in.Alike()}
 	}
 	members := [][]string{
-		{`"a":3`, `"a":3.0`, `"a":3.5`, `"a":4`, `"a":4.00`, `"a":"4"`, `"a":1e2`, `"a":12345678901234567890123456789012`, `"\u0061":3`},
+		{
+			`"a":3`, `"a":3.0`, `"a":3.5`, `"a":4`, `"a":4.00`, `"a":"4"`,
+			`"a":1e2`, `"a":12345678901234567890123456789012`, `"\u0061":3`,
+		},
 		{``, ``, `"two_words":"q"`, `"two_words":"another"`, `"twoWords":"q"`, `"tw":"q"`, `"two_words":7`},
 		{``, ``, `"mode":"x"`, `"mode":"y"`, `"mode":"z"`, `"mode":"\u0078"`},
-		{``, ``, `"effects":true`, `"effects":false`, `"effects":{"window_ms":20}`, `"target_runtime_id":"r"`, `"unknown":1`},
+		{
+			``, ``, `"effects":true`, `"effects":false`,
+			`"effects":{"window_ms":20}`, `"target_runtime_id":"r"`, `"unknown":1`,
+		},
 		{``, ``, `"locator":{"nth":1}`, `"locator":{"nth":1.0}`, `"locator":{"nth":1.5}`, `"locator":null`},
 	}
 	r := rand.New(rand.NewPCG(5, 6))

@@ -95,7 +95,8 @@ func Dispatched(err error) error {
 
 // upstreamKeys are the named keys whose codes the extension knows.
 var upstreamKeys = []string{
-	"Enter", "Escape", "Backspace", "Delete", "Tab", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "Space",
+	"Enter", "Escape", "Backspace", "Delete", "Tab", "ArrowUp",
+	"ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "Space",
 	"Control", "Alt", "Meta", "Shift",
 }
 
@@ -105,7 +106,9 @@ func (q quirkyPage) Keys(ctx context.Context, events ...KeyEvent) error {
 		events = slices.Clone(events)
 		for i, e := range events {
 			if utf8.RuneCountInString(e.Key) > 1 && !slices.Contains(upstreamKeys, e.Key) {
-				events[i].Code, events[i].KeyCode, events[i].Text = e.Key, 0, ""
+				events[i].Code = e.Key
+				events[i].KeyCode = 0
+				events[i].Text = ""
 			}
 		}
 	}

@@ -106,9 +106,15 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}()
 	defer func() {
 		if v := recover(); v != nil {
-			r.log().Error("primitive panicked", "primitive", name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			r.log().Error(
+				"primitive panicked", "primitive", name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()),
+			)
 			res.Payload = nil
-			res.Err = &fault.Error{Code: fault.Internal, Message: "the handler failed unexpectedly", Err: fmt.Errorf("panic: %v", v)}
+			res.Err = &fault.Error{
+				Code:    fault.Internal,
+				Message: "the handler failed unexpectedly",
+				Err:     fmt.Errorf("panic: %v", v),
+			}
 		}
 		res.Duration = time.Since(start)
 	}()
@@ -155,7 +161,11 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	if err != nil {
 		r.log().Error("output breaks its schema", "primitive", name, "error", err)
-		res.Err = &fault.Error{Code: fault.InvalidResult, Message: "the output does not match the output schema", Err: err}
+		res.Err = &fault.Error{
+			Code:    fault.InvalidResult,
+			Message: "the output does not match the output schema",
+			Err:     err,
+		}
 		return res
 	}
 	res.Payload = payload
@@ -208,8 +218,17 @@ func (r *Registry) checkedFault(rec *Record, err error) *fault.Error {
 	if fault.Universal(e.Code) || slices.Contains(rec.Errors, string(e.Code)) {
 		return e
 	}
-	r.log().Error("primitive returned a code its record does not list", "primitive", rec.Name, "code", string(e.Code), "error", err)
-	return &fault.Error{Code: fault.Internal, Message: "the primitive failed with a code it does not announce", Err: err}
+	r.log().Error(
+		"primitive returned a code its record does not list",
+		"primitive", rec.Name,
+		"code", string(e.Code),
+		"error", err,
+	)
+	return &fault.Error{
+		Code:    fault.Internal,
+		Message: "the primitive failed with a code it does not announce",
+		Err:     err,
+	}
 }
 
 func (r *Registry) log() *slog.Logger {
@@ -242,10 +261,14 @@ func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage,
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		return nil, effectsTimes{}, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "the arguments are not JSON"}})
+		return nil, effectsTimes{}, c.invalidInput([]schema.Problem{
+			{Keyword: "json", Message: "the arguments are not JSON"},
+		})
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, effectsTimes{}, c.invalidInput([]schema.Problem{{Keyword: "json", Message: "there is text after the arguments"}})
+		return nil, effectsTimes{}, c.invalidInput([]schema.Problem{
+			{Keyword: "json", Message: "there is text after the arguments"},
+		})
 	}
 	changed := c.fields.DropRouting(v)
 	v, renamed := c.fields.Normalise(v)
@@ -295,7 +318,8 @@ func (c *checks) invalidInput(problems []schema.Problem) *fault.Error {
 	if missing == nil {
 		missing = []string{}
 	}
-	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).With("validation_errors", entries).With("missing_required", missing)
+	return fault.New(fault.InvalidInput, "%s", strings.Join(texts, "; ")).
+		With("validation_errors", entries).With("missing_required", missing)
 }
 
 // CheckArguments reports what is wrong with the arguments of the named primitive,

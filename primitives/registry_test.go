@@ -45,7 +45,8 @@ func (s *scripted) Call(_ context.Context, frame primitives.FrameID, fn string, 
 	if err != nil || out == nil {
 		return err
 	}
-	if b, err = json.Marshal(v); err != nil {
+	b, err = json.Marshal(v)
+	if err != nil {
 		return err
 	}
 	return json.Unmarshal(b, out)
@@ -64,15 +65,29 @@ func answering(v any, err error) *scripted {
 func TestInvalidInputNamesTheNearestMember(t *testing.T) {
 	r := catalog.Standard()
 	for _, c := range []struct{ name, primitive, args, message, nearest string }{
-		{"one letter too many", "page.select", `{"ref":"e1","labels":["A"]}`, `/labels is not a declared member; did you mean "label"?`, "label"},
-		{"in a locator", "locator.value", `{"locator":{"rolle":"button"}}`, `/locator/rolle is not a declared member; did you mean "role"?`, "role"},
-		{"in a list", "page.wait", `{"conditions":[{"text":"a"},{"urll":"b"}]}`, `/conditions/1/urll is not a declared member; did you mean "url"?`, "url"},
-		{"beside its own alias", "dom.observe.visible", `{"text_contains":"a","textContains":"b"}`, `/textContains is not a declared member; did you mean "text_contains"?`, "text_contains"},
+		{
+			"one letter too many", "page.select", `{"ref":"e1","labels":["A"]}`,
+			`/labels is not a declared member; did you mean "label"?`, "label",
+		},
+		{
+			"in a locator", "locator.value", `{"locator":{"rolle":"button"}}`,
+			`/locator/rolle is not a declared member; did you mean "role"?`, "role",
+		},
+		{
+			"in a list", "page.wait", `{"conditions":[{"text":"a"},{"urll":"b"}]}`,
+			`/conditions/1/urll is not a declared member; did you mean "url"?`, "url",
+		},
+		{
+			"beside its own alias", "dom.observe.visible", `{"text_contains":"a","textContains":"b"}`,
+			`/textContains is not a declared member; did you mean "text_contains"?`, "text_contains",
+		},
 		{"nothing is close", "page.select", `{"ref":"e1","zzz":["A"]}`, `/zzz is not a declared member`, ""},
 		{"another problem", "page.select", `{"ref":"e1","label":7}`, `/label must be string or array`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res := r.Invoke(t.Context(), answering(nil, errors.New("the page was asked")), c.primitive, json.RawMessage(c.args))
+			res := r.Invoke(
+				t.Context(), answering(nil, errors.New("the page was asked")), c.primitive, json.RawMessage(c.args),
+			)
 			if fault.CodeOf(res.Err) != fault.InvalidInput || !strings.Contains(res.Err.Message+";", c.message+";") {
 				t.Fatalf("%s %s: got %v, want invalid_input with %s", c.primitive, c.args, res.Err, c.message)
 			}
@@ -112,11 +127,17 @@ func TestInvokeChecksArguments(t *testing.T) {
 		{"missing member", "locator.value", `{}`, "invalid_input /locator required; missing locator"},
 		{"wrong type", "locator.value", `{"locator":"#a"}`, "invalid_input /locator type"},
 		{"inside the locator", "locator.value", `{"locator":{"selector":5}}`, "invalid_input /locator/selector type"},
-		{"a locator field that nobody honours", "locator.value", `{"locator":{"rolle":"button"}}`, "invalid_input /locator/rolle additionalProperties"},
+		{
+			"a locator field that nobody honours", "locator.value",
+			`{"locator":{"rolle":"button"}}`, "invalid_input /locator/rolle additionalProperties",
+		},
 		{"unknown state", "locator.wait_for", `{"locator":{},"state":"gone"}`, "invalid_input /state enum"},
 		{"negative time", "locator.wait_for", `{"locator":{},"timeout_ms":-1}`, "invalid_input /timeout_ms minimum"},
 		{"huge number", "locator.wait_for", `{"locator":{},"timeout_ms":1e999}`, "invalid_input  json"},
-		{"no fields", "browser.extract_elements", `{"item_selector":"li","fields":[]}`, "invalid_input /fields minItems"},
+		{
+			"no fields", "browser.extract_elements",
+			`{"item_selector":"li","fields":[]}`, "invalid_input /fields minItems",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			page := answering(nil, errors.New("the page was asked"))
@@ -164,8 +185,12 @@ func TestInvokeNormalisesArguments(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"none", ``, `{}`},
 		{"null", ` null `, `{}`},
-		{"routing members", `{"target_runtime_id":"r","target_url_contains":"x","policy_exception_report":{"kind":"generic"},"selector":"li"}`, `{"selector":"li"}`},
-		{"camelCase", `{"textContains":"a","maxMatches":3,"maxPayloadBytes":2000}`, `{"max_matches":3,"max_payload_bytes":2000,"text_contains":"a"}`},
+		{"routing members", `{"target_runtime_id":"r","target_url_contains":"x",` +
+			`"policy_exception_report":{"kind":"generic"},"selector":"li"}`, `{"selector":"li"}`},
+		{
+			"camelCase", `{"textContains":"a","maxMatches":3,"maxPayloadBytes":2000}`,
+			`{"max_matches":3,"max_payload_bytes":2000,"text_contains":"a"}`,
+		},
 		{"whole numbers", `{"max_matches":3.0}`, `{"max_matches":3}`},
 		{"whole numbers with exponent", `{"max_matches":1e2}`, `{"max_matches":100}`},
 	} {
@@ -182,7 +207,10 @@ func TestInvokeNormalisesArguments(t *testing.T) {
 		})
 	}
 	// The snake_case name wins, and then the alias is one member too many.
-	res := r.Invoke(t.Context(), answering(payload, nil), "dom.observe.visible", json.RawMessage(`{"text_contains":"a","textContains":"b"}`))
+	res := r.Invoke(
+		t.Context(), answering(payload, nil), "dom.observe.visible",
+		json.RawMessage(`{"text_contains":"a","textContains":"b"}`),
+	)
 	if fault.CodeOf(res.Err) != fault.InvalidInput {
 		t.Errorf("both spellings: got %v, want invalid_input", res.Err)
 	}
@@ -260,9 +288,14 @@ func TestInvokeSurvivesAPanic(t *testing.T) {
 
 func TestTheMainFrameCostsOneCall(t *testing.T) {
 	for name, args := range map[string]string{
-		"page.info": `{}`, "locator.value": `{"locator":{"selector":"a"}}`, "locator.element_info": `{"locator":{"selector":"a"}}`,
-		"locator.wait_for": `{"locator":{"selector":"a"}}`, "dom.observe.visible": `{}`, "dom.focus": `{"locator":{"frame":""}}`,
-		"browser.extract_elements": `{"item_selector":"a","fields":[{"name":"t"}]}`, "dom.list_sections": `{"frame":null}`,
+		"page.info":                `{}`,
+		"locator.value":            `{"locator":{"selector":"a"}}`,
+		"locator.element_info":     `{"locator":{"selector":"a"}}`,
+		"locator.wait_for":         `{"locator":{"selector":"a"}}`,
+		"dom.observe.visible":      `{}`,
+		"dom.focus":                `{"locator":{"frame":""}}`,
+		"browser.extract_elements": `{"item_selector":"a","fields":[{"name":"t"}]}`,
+		"dom.list_sections":        `{"frame":null}`,
 	} {
 		page := answering(nil, fault.New(fault.TabClosed, "the tab is gone"))
 		catalog.Standard().Invoke(t.Context(), page, name, json.RawMessage(args))
@@ -275,11 +308,16 @@ func TestTheMainFrameCostsOneCall(t *testing.T) {
 func TestFramesAreEnteredOuterToInner(t *testing.T) {
 	page := &scripted{answer: func(c scriptedCall) (any, error) {
 		if c.fn == "frame_view" {
-			return map[string]any{"handle": c.args["selector"], "view": map[string]any{"x": 10, "y": 20, "sx": 1, "sy": 1}}, nil
+			return map[string]any{
+				"handle": c.args["selector"],
+				"view":   map[string]any{"x": 10, "y": 20, "sx": 1, "sy": 1},
+			}, nil
 		}
 		return map[string]any{"locator": map[string]any{}, "text": "x"}, nil
 	}}
-	res := catalog.Standard().Invoke(t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"frame":["outer","inner"]}}`))
+	res := catalog.Standard().Invoke(
+		t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"frame":["outer","inner"]}}`),
+	)
 	if res.Err != nil {
 		t.Fatal(res.Err)
 	}
@@ -297,9 +335,12 @@ func TestFramesAreEnteredOuterToInner(t *testing.T) {
 
 func TestFrameErrorsNameTheLocator(t *testing.T) {
 	page := answering(nil, fault.New(fault.FrameNotFound, "no frame").With("frame", "#f"))
-	res := catalog.Standard().Invoke(t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"selector":"a","frame":"#f"}}`))
+	res := catalog.Standard().Invoke(
+		t.Context(), page, "locator.text_content", json.RawMessage(`{"locator":{"selector":"a","frame":"#f"}}`),
+	)
 	b, _ := json.Marshal(res.Err)
-	if fault.CodeOf(asError(res.Err)) != fault.FrameNotFound || !strings.Contains(string(b), `"selector":"a"`) || !strings.Contains(string(b), `"frame":"#f"`) {
+	if fault.CodeOf(asError(res.Err)) != fault.FrameNotFound || !strings.Contains(string(b), `"selector":"a"`) ||
+		!strings.Contains(string(b), `"frame":"#f"`) {
 		t.Errorf("got %s", b)
 	}
 }

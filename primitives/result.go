@@ -169,7 +169,8 @@ func (r Result) failure() []byte {
 	if r.Adapter == UpstreamAdapter && len(r.Err.Evidence) == 0 {
 		e = append(e[:len(e)-1], `,"evidence":{}}`...) // the extension's failures always have it
 	}
-	return []byte(`{"ok":false,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `","error":` + string(e) + `}`)
+	return []byte(`{"ok":false,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() +
+		`","error":` + string(e) + `}`)
 }
 
 // Step returns the result as a workflow sees it under steps.<id>:

@@ -111,7 +111,9 @@ func TestUpstreamSchemas(t *testing.T) {
 			}
 			var problems []string
 			problems = append(problems, narrower(p.InputSchema, decodeSchema(t, record.InputSchema), "input", true)...)
-			problems = append(problems, narrower(p.OutputSchema, decodeSchema(t, record.OutputSchema), "output", false)...)
+			problems = append(
+				problems, narrower(p.OutputSchema, decodeSchema(t, record.OutputSchema), "output", false)...,
+			)
 			for _, problem := range problems {
 				key, _, _ := strings.Cut(p.Name+" "+problem, ":")
 				if _, ok := agreed[key]; ok {
@@ -164,7 +166,8 @@ func narrower(theirs, ours any, at string, input bool) []string {
 			continue
 		}
 		for _, kind := range wanted.members[name].types {
-			if m := mine.types; len(m) > 0 && !slices.Contains(m, kind) && !(kind == "integer" && slices.Contains(m, "number")) {
+			if m := mine.types; len(m) > 0 && !slices.Contains(m, kind) &&
+				!(kind == "integer" && slices.Contains(m, "number")) {
 				out = append(out, fmt.Sprintf("%s: type %s is not taken", sub, kind))
 			}
 		}

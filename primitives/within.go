@@ -76,8 +76,10 @@ func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out
 		<-probed
 	}
 	if err != nil && ctx.Err() == nil && blocked.Load() {
-		return fault.New(fault.PageUnresponsive, "the page did not answer in time: a script blocks its thread, or the machine is overloaded").
-			With("timeout_ms", left.Milliseconds())
+		return fault.New(
+			fault.PageUnresponsive,
+			"the page did not answer in time: a script blocks its thread, or the machine is overloaded",
+		).With("timeout_ms", left.Milliseconds())
 	}
 	return err
 }

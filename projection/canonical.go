@@ -8,8 +8,8 @@ import (
 )
 
 // canonical reports whether a text is JSON just as JSON.stringify writes what JSON.parse reads of it. Then it need not
-// be read into values, which take ten times its size. It may be false of such a text: of one with half a surrogate pair,
-// with an object of many members, or with a member whose name starts with a digit.
+// be read into values, which take ten times its size. It may be false of such a text: of one with half a surrogate
+// pair, with an object of many members, or with a member whose name starts with a digit.
 func canonical(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
@@ -91,7 +91,8 @@ func (c *canonicalReader) object(depth int) bool {
 		if d := name[1]; d >= '0' && d <= '9' {
 			return false // an array index may have to come first
 		}
-		if len(c.names)-first == manyMembers || slices.ContainsFunc(c.names[first:], func(n []byte) bool { return bytes.Equal(n, name) }) {
+		if len(c.names)-first == manyMembers ||
+			slices.ContainsFunc(c.names[first:], func(n []byte) bool { return bytes.Equal(n, name) }) {
 			return false
 		}
 		c.names = append(c.names, name)
@@ -139,7 +140,8 @@ func (c *canonicalReader) number() bool {
 		c.at++
 	}
 	text := c.in[from:c.at]
-	if digits := bytes.TrimPrefix(text, []byte{'-'}); len(digits) > 0 && len(digits) <= exactDigits && digits[0] != '0' &&
+	if digits := bytes.TrimPrefix(text, []byte{'-'}); len(digits) > 0 && len(digits) <= exactDigits &&
+		digits[0] != '0' &&
 		!bytes.ContainsFunc(digits, func(r rune) bool { return r < '0' || r > '9' }) {
 		return true
 	}

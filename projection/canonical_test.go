@@ -12,7 +12,8 @@ func TestCanonical(t *testing.T) {
 		text string
 		want bool
 	}{
-		{`{"rows":[{"id":"1","n":-12.5,"ok":true,"no":false,"none":null,"t":"a\\\"b\n€"},{"id":"2"}],"empty":{},"list":[]}`, true},
+		{`{"rows":[{"id":"1","n":-12.5,"ok":true,"no":false,"none":null,"t":"a\\\"b\n€"},{"id":"2"}],"empty":{},` +
+			`"list":[]}`, true},
 		{`[0,1,-1,0.5,1e+21,5e-324,123456789012345,1234567890123456800]`, true},
 		{`"a\tb"`, true},
 		{`{"a":1,"a":2}`, false},

@@ -10,7 +10,8 @@ import (
 	"github.com/outrider-run/outrider/projection"
 )
 
-const valid = `{"name":"site.board","snapshot":{"version":1,"source":"dom","extract":[{"id":"b","selector":"b"}],"projection":{"language":"jsonata","expression":"records"}}}`
+const valid = `{"name":"site.board","snapshot":{"version":1,"source":"dom","extract":[{"id":"b","selector":"b"}],` +
+	`"projection":{"language":"jsonata","expression":"records"}}}`
 
 func TestCompileFindsAllProblems(t *testing.T) {
 	for _, tt := range []struct {
@@ -21,7 +22,9 @@ func TestCompileFindsAllProblems(t *testing.T) {
 		{name: "not JSON", raw: `{`, want: "invalid_state_projection "},
 		{name: "no object", raw: `[]`, want: "invalid_state_projection "},
 		{name: "empty", raw: `{}`, want: "invalid_state_projection /name\ninvalid_state_projection /snapshot"},
-		{name: "everything wrong", raw: `{"name":" ","scope":{"url_matches":1},"snapshot":{"version":2,"source":"x","extract":[1,{"id":"a","selector":5,"shadow":"yes","frame":[""],"fields":{"a/b":[],"c":{"property":1,"fields":[]}}}],
+		{
+			name: "everything wrong",
+			raw: `{"name":" ","scope":{"url_matches":1},"snapshot":{"version":2,"source":"x","extract":[1,{"id":"a","selector":5,"shadow":"yes","frame":[""],"fields":{"a/b":[],"c":{"property":1,"fields":[]}}}],
 			"projection":{"language":"js","expression":"1 +"},"output_schema":{"type":"nothing"}},"summaries":[{"name":"s","expression":"$now()"},{"name":"s","max_bytes":-1,"expression":""},1],
 			"markers":[{"id":"m"}],"x_identity":{"lists":"id","/l":1,"/m":"/~2"},"postconditions":{"act":{"verify":{"language":"js"}},"other":{"language":"jsonata","expression":"("},"skipped":1}}`,
 			want: `invalid_state_projection /name
@@ -48,13 +51,29 @@ invalid_state_projection /x_identity/lists
 invalid_state_projection /x_identity/~1l
 invalid_state_projection /x_identity/~1m
 invalid_state_postcondition /postconditions/act
-invalid_expression /postconditions/other`},
-		{name: "null is absent", raw: strings.TrimSuffix(valid, "}") + `,"scope":null,"summaries":null,"markers":null,"x_identity":null,"postconditions":null}`},
-		{name: "markers of another type", raw: strings.TrimSuffix(valid, "}") + `,"markers":{}}`, want: "invalid_state_markers /markers"},
-		{name: "blank markers", raw: strings.TrimSuffix(valid, "}") + `,"markers":" "}`, want: "invalid_state_projection /markers"},
-		{name: "fields too deep", raw: strings.Replace(valid, `"selector":"b"`, strings.Repeat(`"fields":{"f":{`, 40)+strings.Repeat(`}}`, 40), 1),
+invalid_expression /postconditions/other`,
+		},
+		{name: "null is absent", raw: strings.TrimSuffix(valid, "}") +
+			`,"scope":null,"summaries":null,"markers":null,"x_identity":null,"postconditions":null}`},
+		{
+			name: "markers of another type",
+			raw:  strings.TrimSuffix(valid, "}") + `,"markers":{}}`,
+			want: "invalid_state_markers /markers",
+		},
+		{
+			name: "blank markers",
+			raw:  strings.TrimSuffix(valid, "}") + `,"markers":" "}`,
+			want: "invalid_state_projection /markers",
+		},
+		{name: "fields too deep", raw: strings.Replace(
+			valid, `"selector":"b"`, strings.Repeat(`"fields":{"f":{`, 40)+strings.Repeat(`}}`, 40), 1,
+		),
 			want: "invalid_state_projection /snapshot/extract/0" + strings.Repeat("/fields/f", 32) + "/fields"},
-		{name: "too many frames", raw: strings.Replace(valid, `{"id":"b","selector":"b"}`, frames(20), 1), want: "invalid_state_projection /snapshot/extract/16/frame"},
+		{
+			name: "too many frames",
+			raw:  strings.Replace(valid, `{"id":"b","selector":"b"}`, frames(20), 1),
+			want: "invalid_state_projection /snapshot/extract/16/frame",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, problems := projection.Compile(json.RawMessage(tt.raw), engine(t))
@@ -118,7 +137,8 @@ func TestApplies(t *testing.T) {
 }
 
 func TestAccessors(t *testing.T) {
-	p, problems := projection.Compile(json.RawMessage(strings.TrimSuffix(valid, "}")+`,"summaries":[{"name":"a","expression":"1"},{"name":"b","expression":"2"}],"markers":[]}`), engine(t))
+	p, problems := projection.Compile(json.RawMessage(strings.TrimSuffix(valid, "}")+
+		`,"summaries":[{"name":"a","expression":"1"},{"name":"b","expression":"2"}],"markers":[]}`), engine(t))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -135,20 +155,61 @@ func TestPostcondition(t *testing.T) {
 		ok                      bool
 		projection, message     string
 	}{
-		{name: "holds", raw: `{"projection":"p","verify":{"language":"jsonata","expression":"{% state.n = input.n %}"},"failure_message":"m"}`, state: `{"n":1}`, input: `{"n":1}`, ok: true, projection: "p", message: "m"},
-		{name: "does not hold", raw: `{"verify":{"language":"jsonata","expression":"state.n = input.n"}}`, state: `{"n":1}`, input: `{"n":2}`},
+		{
+			name: "holds",
+			raw: `{"projection":"p","verify":{"language":"jsonata","expression":"{% state.n = input.n %}"},` +
+				`"failure_message":"m"}`,
+			state:      `{"n":1}`,
+			input:      `{"n":1}`,
+			ok:         true,
+			projection: "p",
+			message:    "m",
+		},
+		{
+			name:  "does not hold",
+			raw:   `{"verify":{"language":"jsonata","expression":"state.n = input.n"}}`,
+			state: `{"n":1}`,
+			input: `{"n":2}`,
+		},
 		{name: "without verify", raw: `{"language":"jsonata","expression":"state.n"}`, state: `{"n":"x"}`, ok: true},
-		{name: "truth of JavaScript", raw: `{"language":"jsonata","expression":"state.l"}`, state: `{"l":[]}`, ok: true},
+		{
+			name:  "truth of JavaScript",
+			raw:   `{"language":"jsonata","expression":"state.l"}`,
+			state: `{"l":[]}`,
+			ok:    true,
+		},
 		{name: "undefined is false", raw: `{"language":"jsonata","expression":"state.nothing"}`, state: `{}`},
 		{name: "null state", raw: `{"language":"jsonata","expression":"state"}`, state: `null`},
-		{name: "no input", raw: `{"language":"jsonata","expression":"$count($keys(input)) = 0"}`, state: `{}`, ok: true},
-		{name: "expression fails", raw: `{"language":"jsonata","expression":"1 + state.s"}`, state: `{"s":"x"}`, check: fault.ExpressionEvaluationFailed},
+		{
+			name:  "no input",
+			raw:   `{"language":"jsonata","expression":"$count($keys(input)) = 0"}`,
+			state: `{}`,
+			ok:    true,
+		},
+		{
+			name:  "expression fails",
+			raw:   `{"language":"jsonata","expression":"1 + state.s"}`,
+			state: `{"s":"x"}`,
+			check: fault.ExpressionEvaluationFailed,
+		},
 		{name: "no JSON", raw: `{`, compile: fault.InvalidStatePostcondition},
 		{name: "no object", raw: `[]`, compile: fault.InvalidStatePostcondition},
 		{name: "no expression", raw: `{"verify":{"language":"jsonata"}}`, compile: fault.InvalidStatePostcondition},
-		{name: "other language", raw: `{"verify":{"language":"js","expression":"1"}}`, compile: fault.InvalidStatePostcondition},
-		{name: "does not parse", raw: `{"verify":{"language":"jsonata","expression":"1 +"}}`, compile: fault.InvalidExpression},
-		{name: "forbidden", raw: `{"verify":{"language":"jsonata","expression":"$random() > 1"}}`, compile: fault.DisallowedExpressionFunction},
+		{
+			name:    "other language",
+			raw:     `{"verify":{"language":"js","expression":"1"}}`,
+			compile: fault.InvalidStatePostcondition,
+		},
+		{
+			name:    "does not parse",
+			raw:     `{"verify":{"language":"jsonata","expression":"1 +"}}`,
+			compile: fault.InvalidExpression,
+		},
+		{
+			name:    "forbidden",
+			raw:     `{"verify":{"language":"jsonata","expression":"$random() > 1"}}`,
+			compile: fault.DisallowedExpressionFunction,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			pc, err := projection.CompilePostcondition(json.RawMessage(tt.raw), engine(t))
@@ -167,9 +228,12 @@ func TestPostcondition(t *testing.T) {
 				code = err.Code
 			}
 			if ok != tt.ok || code != tt.check {
-				t.Errorf("Check(%s, %s) of %s = %v, %v; want %v, %q", tt.state, tt.input, tt.raw, ok, err, tt.ok, tt.check)
+				t.Errorf(
+					"Check(%s, %s) of %s = %v, %v; want %v, %q", tt.state, tt.input, tt.raw, ok, err, tt.ok, tt.check,
+				)
 			}
-			if pc.Projection() != tt.projection || pc.FailureMessage() == "" || tt.message != "" && pc.FailureMessage() != tt.message {
+			if pc.Projection() != tt.projection || pc.FailureMessage() == "" ||
+				tt.message != "" && pc.FailureMessage() != tt.message {
 				t.Errorf("projection %q, message %q", pc.Projection(), pc.FailureMessage())
 			}
 		})

@@ -69,7 +69,11 @@ func (c corpusCase) declaration(t *testing.T) json.RawMessage {
 	if c.Schema != nil {
 		snapshot["output_schema"] = c.Schema
 	}
-	for name, part := range map[string]json.RawMessage{"summaries": c.Summaries, "markers": c.Markers, "x_identity": c.Identity} {
+	for name, part := range map[string]json.RawMessage{
+		"summaries":  c.Summaries,
+		"markers":    c.Markers,
+		"x_identity": c.Identity,
+	} {
 		if part != nil {
 			out[name] = part
 		}

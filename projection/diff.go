@@ -78,7 +78,12 @@ func (d *differ) emit(op string, v *value) {
 
 // emitMember adds an operation at a member of the current path.
 func (d *differ) emitMember(op, name string, v *value) {
-	d.ops = append(d.ops, operation{op: op, path: joinPointer(d.path) + "/" + escapeToken(name), value: v, entity: d.entity})
+	d.ops = append(d.ops, operation{
+		op:     op,
+		path:   joinPointer(d.path) + "/" + escapeToken(name),
+		value:  v,
+		entity: d.entity,
+	})
 }
 
 // value compares two values at the current path.

@@ -55,7 +55,13 @@ func (d *differ) list(before, after []*value) {
 				break // what comes in between will be put before it
 			}
 			rest = slices.Insert(rest[1:], to, moving)
-			d.ops = append(d.ops, operation{op: "move", from: at(j), path: at(j + to), value: after[m.target[moving]], entity: d.entity})
+			d.ops = append(d.ops, operation{
+				op:     "move",
+				from:   at(j),
+				path:   at(j + to),
+				value:  after[m.target[moving]],
+				entity: d.entity,
+			})
 		}
 		switch {
 		case i == none:
@@ -66,7 +72,9 @@ func (d *differ) list(before, after []*value) {
 		default:
 			k := slices.Index(rest, i)
 			rest = slices.Delete(rest, k, k+1)
-			d.ops = append(d.ops, operation{op: "move", from: at(j + k), path: at(j), value: after[j], entity: d.entity})
+			d.ops = append(
+				d.ops, operation{op: "move", from: at(j + k), path: at(j), value: after[j], entity: d.entity},
+			)
 		}
 		m.stable[i] = true
 		d.item(j, before[i], after[j])
@@ -132,7 +140,9 @@ func filled(n int) []int {
 }
 
 func (m *matching) pair(i, j int, stable bool) {
-	m.target[i], m.source[j], m.stable[i] = j, i, stable
+	m.target[i] = j
+	m.source[j] = i
+	m.stable[i] = stable
 }
 
 // tokens gives each item a number that says what it is: its identity when it

@@ -93,7 +93,9 @@ func (x *extraction) add(h head) error {
 }
 
 // query runs the extractors of one frame and returns what each gives.
-func (p *plan) query(ctx context.Context, page primitives.Page, f framePlan, limits Limits) (head, []json.RawMessage, *fault.Error) {
+func (p *plan) query(
+	ctx context.Context, page primitives.Page, f framePlan, limits Limits,
+) (head, []json.RawMessage, *fault.Error) {
 	bounded, cancel := context.WithTimeout(ctx, limits.Time+answerGrace)
 	defer cancel()
 	h, values, err := f.fetch(bounded, page, limits)
@@ -136,7 +138,9 @@ func (f framePlan) fetch(ctx context.Context, page primitives.Page, limits Limit
 		return head{}, nil, unreadable(err)
 	}
 	if h.Parts > 1 { // the parts are about equally long
-		values = slices.Grow(values, min((h.Parts-1)*(len(values)+len(values)/16), max(limits.Bytes-len(values), 0))+len("[]"))
+		values = slices.Grow(
+			values, min((h.Parts-1)*(len(values)+len(values)/16), max(limits.Bytes-len(values), 0))+len("[]"),
+		)
 	}
 	for part := 1; part < h.Parts; part++ {
 		more, err := call("extract_part", map[string]any{"answer": h.Answer, "part": part})
@@ -176,7 +180,12 @@ func pageFault(err error, f framePlan) *fault.Error {
 	if fault.Universal(e.Code) && e.Code != fault.Internal {
 		return e
 	}
-	return (&fault.Error{Code: fault.StateProjectionFailed, Message: "reading the page failed: " + e.Message, Evidence: e.Evidence, Err: err}).
+	return (&fault.Error{
+		Code:     fault.StateProjectionFailed,
+		Message:  "reading the page failed: " + e.Message,
+		Evidence: e.Evidence,
+		Err:      err,
+	}).
 		Field("cause", map[string]any{"code": e.Code})
 }
 

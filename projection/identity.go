@@ -43,7 +43,8 @@ func compileIdentity(v *value, at string, fail failer) Identity {
 		}
 		path := []string{key.text}
 		if key.text[0] == '/' {
-			if path, ok = splitPointer(key.text); !ok {
+			path, ok = splitPointer(key.text)
+			if !ok {
 				fail.invalid(here, "must be a name or a JSON pointer")
 				continue
 			}
@@ -77,7 +78,8 @@ func (id Identity) of(path []string) []string {
 // identify returns the identity of an item; ok is false when it has none.
 func identify(item *value, path []string) (string, bool) {
 	for _, name := range path {
-		if item = item.member(name); item == nil {
+		item = item.member(name)
+		if item == nil {
 			return "", false
 		}
 	}

@@ -77,7 +77,10 @@ func (l Limits) orDefault() Limits { return l.Within(MostLimits(1 << 30)) }
 
 // encoded is what the page is told.
 func (l Limits) encoded() json.RawMessage {
-	return fmt.Appendf(nil, `{"nodes":%d,"bytes":%d,"time_ms":%d,"diagnostics":%d}`, l.Nodes, l.Bytes, l.Time.Milliseconds(), MaxDiagnostics)
+	return fmt.Appendf(
+		nil, `{"nodes":%d,"bytes":%d,"time_ms":%d,"diagnostics":%d}`,
+		l.Nodes, l.Bytes, l.Time.Milliseconds(), MaxDiagnostics,
+	)
 }
 
 // memoryOfByte is how much an expression may allocate for each byte of records that it works on.
@@ -85,7 +88,11 @@ const memoryOfByte = 4
 
 // expression are the limits of an expression over what was read within l, that gives at most so many bytes.
 func (l Limits) expression(output int) expr.Limits {
-	return expr.Limits{Time: evalTime, OutputBytes: output, Memory: max(int64(l.Bytes), int64(DefaultLimits.Bytes)) * memoryOfByte}
+	return expr.Limits{
+		Time:        evalTime,
+		OutputBytes: output,
+		Memory:      max(int64(l.Bytes), int64(DefaultLimits.Bytes)) * memoryOfByte,
+	}
 }
 
 func (l Limits) overBytes(n int) *fault.Error {
@@ -99,5 +106,5 @@ func (l Limits) overTime() *fault.Error {
 }
 
 // raiseOrNarrow is what helps at a limit.
-const raiseOrNarrow = "narrow the selectors or leave fields out, or give the call greater limits: nodes, bytes or time_ms of limits; " +
-	"mode state_read with rows has the greatest"
+const raiseOrNarrow = "narrow the selectors or leave fields out, or give the call greater limits: nodes, bytes or " +
+	"time_ms of limits; mode state_read with rows has the greatest"

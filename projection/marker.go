@@ -62,7 +62,10 @@ func (c compiler) markers(v *value) markerSource {
 		}
 		return markerSource{declared: true, static: v.append(nil)}
 	case kindString:
-		return markerSource{declared: true, program: c.expression(c.text(&value{kind: kindObject, names: []string{"markers"}, items: []*value{v}}, "", "markers", true), "/markers")}
+		return markerSource{declared: true, program: c.expression(
+			c.text(&value{kind: kindObject, names: []string{"markers"}, items: []*value{v}}, "", "markers", true),
+			"/markers",
+		)}
 	}
 	c.fail.add("/markers", fault.InvalidStateMarkers, "must be an array or an expression")
 	return markerSource{}
@@ -187,7 +190,11 @@ func ResolveRecipe(ctx context.Context, inv Invoker, m Marker) (*Point, *fault.E
 		r := inv.Invoke(ctx, step.Primitive, args)
 		cause, point := stepOutcome(r)
 		if cause != nil {
-			return nil, (&fault.Error{Code: fault.MarkerRecipeStepFailed, Message: "a step of the recipe failed: " + cause.Message, Err: cause}).
+			return nil, (&fault.Error{
+				Code:    fault.MarkerRecipeStepFailed,
+				Message: "a step of the recipe failed: " + cause.Message,
+				Err:     cause,
+			}).
 				Field("marker", m.ID).Field("step_index", i).Field("primitive", step.Primitive).Field("cause", cause)
 		}
 		if point != nil {

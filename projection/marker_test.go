@@ -20,8 +20,11 @@ import (
 func TestParseMarkers(t *testing.T) {
 	const step = `"recipe":[{"primitive":"pointer.move","args":{"x":1,"y":2}}]`
 	for raw, want := range map[string]string{
-		`[]`: "", `[{"id":"a","type":"pointer",` + step + `},{"id":"b","type":"cursor","anchor":{"x":1,"y":2},"note":1,` + step + `}]`: "",
-		`{}`: "", `1`: "",
+		`[]`: "",
+		`[{"id":"a","type":"pointer",` + step + `},{"id":"b","type":"cursor","anchor":{"x":1,"y":2},"note":1,` + step +
+			`}]`: "",
+		`{}`:                               "",
+		`1`:                                "",
 		`[1]`:                              "/0",
 		`[{"type":"cursor",` + step + `}]`: "/0/id",
 		`[{"id":"","type":"cursor",` + step + `}]`:                                          "/0/id",
@@ -36,7 +39,9 @@ func TestParseMarkers(t *testing.T) {
 		markers, err := projection.ParseMarkers(json.RawMessage(raw))
 		good := raw == `[]` || strings.HasPrefix(raw, `[{"id":"a","type":"pointer"`)
 		switch {
-		case good && (err != nil || raw != `[]` && (len(markers) != 2 || markers[1].Anchor == nil || string(markers[0].Recipe[0].Args) != `{"x":1,"y":2}`)):
+		case good && err == nil && raw == `[]`:
+		case good && (err != nil || len(markers) != 2 || markers[1].Anchor == nil ||
+			string(markers[0].Recipe[0].Args) != `{"x":1,"y":2}`):
 			t.Errorf("ParseMarkers(%s) = %+v, %v", raw, markers, err)
 		case !good && (err == nil || err.Code != fault.InvalidStateMarkers || err.Evidence["pointer"] != want):
 			t.Errorf("ParseMarkers(%s): %v at %v, want invalid_state_markers at %q", raw, err, err.Evidence, want)
@@ -68,23 +73,47 @@ func TestResolveRecipe(t *testing.T) {
 		code    fault.Code
 		index   int
 	}{
-		{name: "clickable centre", results: []primitives.Result{ok(`{"clickable_center":{"x":3,"y":4},"x":1,"y":1}`)}, want: &projection.Point{X: 3, Y: 4}},
-		{name: "plain point", results: []primitives.Result{ok(`{"x":1.5,"y":2}`)}, want: &projection.Point{X: 1.5, Y: 2}},
-		{name: "the last one counts", results: []primitives.Result{ok(`{"x":1,"y":2}`), ok(`{"clickable_center":{"x":3,"y":4}}`), ok(`{"pressed":true}`)}, want: &projection.Point{X: 3, Y: 4}},
-		{name: "anchor", anchor: &projection.Point{X: 9, Y: 8}, results: []primitives.Result{ok(`{}`)}, want: &projection.Point{X: 9, Y: 8}},
+		{
+			name:    "clickable centre",
+			results: []primitives.Result{ok(`{"clickable_center":{"x":3,"y":4},"x":1,"y":1}`)},
+			want:    &projection.Point{X: 3, Y: 4},
+		},
+		{
+			name:    "plain point",
+			results: []primitives.Result{ok(`{"x":1.5,"y":2}`)},
+			want:    &projection.Point{X: 1.5, Y: 2},
+		},
+		{name: "the last one counts", results: []primitives.Result{
+			ok(`{"x":1,"y":2}`), ok(`{"clickable_center":{"x":3,"y":4}}`), ok(`{"pressed":true}`),
+		}, want: &projection.Point{X: 3, Y: 4}},
+		{
+			name:    "anchor",
+			anchor:  &projection.Point{X: 9, Y: 8},
+			results: []primitives.Result{ok(`{}`)},
+			want:    &projection.Point{X: 9, Y: 8},
+		},
 		{name: "nowhere", results: []primitives.Result{ok(`{"clickable_center":null,"x":"1"}`)}},
 		{name: "step fails", results: []primitives.Result{ok(`{}`), failed}, code: fault.TargetNotFound, index: 1},
-		{name: "payload reports failure", results: []primitives.Result{ok(`{"ok":false,"error":{"code":"payload_too_large"}}`)}, code: fault.PayloadTooLarge},
+		{
+			name:    "payload reports failure",
+			results: []primitives.Result{ok(`{"ok":false,"error":{"code":"payload_too_large"}}`)},
+			code:    fault.PayloadTooLarge,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inv := &scripted{results: tt.results}
 			m := projection.Marker{ID: "m", Type: "pointer", Anchor: tt.anchor}
 			for range tt.results {
-				m.Recipe = append(m.Recipe, projection.Step{Primitive: "locator.element_info", Args: json.RawMessage(`{"locator":{}}`)})
+				m.Recipe = append(m.Recipe, projection.Step{
+					Primitive: "locator.element_info",
+					Args:      json.RawMessage(`{"locator":{}}`),
+				})
 			}
 			got, err := projection.ResolveRecipe(t.Context(), inv, m)
 			if tt.code != "" {
-				if err == nil || err.Code != fault.MarkerRecipeStepFailed || err.Fields["step_index"] != tt.index || err.Fields["primitive"] != "locator.element_info" || !errors.Is(err.Fields["cause"].(*fault.Error), tt.code) {
+				if err == nil || err.Code != fault.MarkerRecipeStepFailed || err.Fields["step_index"] != tt.index ||
+					err.Fields["primitive"] != "locator.element_info" ||
+					!errors.Is(err.Fields["cause"].(*fault.Error), tt.code) {
 					t.Errorf("got %v with %v, want marker_recipe_step_failed of %s", err, err.Fields, tt.code)
 				}
 				return
@@ -97,16 +126,24 @@ func TestResolveRecipe(t *testing.T) {
 			}
 		})
 	}
-	_, err := projection.ResolveRecipe(t.Context(), &scripted{}, projection.Marker{ID: "m", Recipe: []projection.Step{{Primitive: "dom.focus"}}})
+	_, err := projection.ResolveRecipe(t.Context(), &scripted{}, projection.Marker{
+		ID:     "m",
+		Recipe: []projection.Step{{Primitive: "dom.focus"}},
+	})
 	if err == nil || err.Code != fault.InvalidRecipeStep {
 		t.Errorf("a primitive that recipes may not use: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = projection.ResolveRecipe(ended, &scripted{}, projection.Marker{ID: "m", Recipe: []projection.Step{{Primitive: "pointer.click"}}}); err == nil || err.Code != fault.Cancelled {
+	_, err = projection.ResolveRecipe(ended, &scripted{}, projection.Marker{
+		ID:     "m",
+		Recipe: []projection.Step{{Primitive: "pointer.click"}},
+	})
+	if err == nil || err.Code != fault.Cancelled {
 		t.Errorf("after the caller gave up: %v", err)
 	}
-	if err := projection.PromiseUnkept(projection.Marker{ID: "m"}); err.Code != fault.MarkerPromiseUnkept || err.Fields["marker"] != "m" {
+	if err := projection.PromiseUnkept(projection.Marker{ID: "m"}); err.Code != fault.MarkerPromiseUnkept ||
+		err.Fields["marker"] != "m" {
 		t.Errorf("PromiseUnkept: %v", err)
 	}
 }
@@ -125,7 +162,9 @@ func TestReadOfAPageThatHangs(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 20 * time.Second}); err != nil {
+	if _, err := tab.Navigate(
+		ctx, primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 20 * time.Second},
+	); err != nil {
 		t.Fatal(err)
 	}
 	// Reads succeed until the loop begins; the first that meets it is the case.
@@ -134,7 +173,8 @@ func TestReadOfAPageThatHangs(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		if err.Code != fault.StateExtractLimitExceeded || err.Evidence["limit"] != "time" || err.Fields["projection"] != "site.board" {
+		if err.Code != fault.StateExtractLimitExceeded || err.Evidence["limit"] != "time" ||
+			err.Fields["projection"] != "site.board" {
 			t.Errorf("Read: %v with %v, want state_extract_limit_exceeded of time", err, err.Evidence)
 		}
 		break
@@ -154,7 +194,8 @@ func TestReadSkipsTheStateLimitForSummaries(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if _, err := p.Read(t.Context(), tab, projection.ReadOptions{MaxBytes: 100}); err == nil || err.Code != fault.StatePayloadTooLarge {
+	if _, err := p.Read(t.Context(), tab, projection.ReadOptions{MaxBytes: 100}); err == nil ||
+		err.Code != fault.StatePayloadTooLarge {
 		t.Errorf("with a limit: %v", err)
 	}
 	s, err := p.Read(t.Context(), tab, projection.ReadOptions{MaxBytes: 100, SkipStateLimit: true})

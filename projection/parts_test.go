@@ -35,19 +35,25 @@ func (p countingPage) Call(ctx context.Context, frame primitives.FrameID, fn str
 func TestAnswersInParts(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(`<!doctype html><body><script>for(let i=0;i<3000;i++){const p=document.createElement('p');p.textContent=('"'+i).padEnd(1000,'x');document.body.append(p)}</script>`))
+		_, _ = w.Write([]byte(`<!doctype html><body><script>for(let i=0;i<3000;` +
+			`i++){const p=document.createElement('p');p.textContent=('"'+i).padEnd(1000,'x');` +
+			`document.body.append(p)}</script>`))
 	}))
 	defer srv.Close()
 	tab := browsertest.Tab(t)
 	navigate := func() {
-		if _, err := tab.Navigate(t.Context(), primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 20 * time.Second}); err != nil {
+		if _, err := tab.Navigate(
+			t.Context(), primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 20 * time.Second},
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
 	navigate()
 	read := func(extract string, before func()) (map[string]int, json.RawMessage, *fault.Error) {
-		p, problems := projection.Compile(json.RawMessage(`{"name":"n","snapshot":{"version":1,"source":"dom","extract":`+extract+
-			`,"projection":{"language":"jsonata","expression":"1"}}}`), engine(t))
+		p, problems := projection.Compile(
+			json.RawMessage(`{"name":"n","snapshot":{"version":1,"source":"dom","extract":`+extract+
+				`,"projection":{"language":"jsonata","expression":"1"}}}`), engine(t),
+		)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -57,7 +63,8 @@ func TestAnswersInParts(t *testing.T) {
 	}
 	none := func() {}
 	const all = `[{"id":"p","selector":"p","fields":{"t":{"property":"textContent"}}}]`
-	if calls, _, err := read(`[{"id":"p","selector":"p:first-of-type"}]`, none); err != nil || calls["extract_plan"] != 1 || calls["extract_part"] != 0 {
+	if calls, _, err := read(`[{"id":"p","selector":"p:first-of-type"}]`, none); err != nil ||
+		calls["extract_plan"] != 1 || calls["extract_part"] != 0 {
 		t.Errorf("a small answer: %v, %v", calls, err)
 	}
 	calls, records, err := read(all, none)

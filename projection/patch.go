@@ -17,7 +17,8 @@ func Apply(doc, patches json.RawMessage) (json.RawMessage, error) {
 	var root *value
 	if len(doc) > 0 {
 		var err error
-		if root, err = parseValue(doc); err != nil {
+		root, err = parseValue(doc)
+		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "the document to patch: %v", err)
 		}
 	}
@@ -244,7 +245,8 @@ func clone(v *value, left *int) *value {
 	out.names = slices.Clone(v.names)
 	out.items = make([]*value, len(v.items))
 	for i, item := range v.items {
-		if out.items[i] = clone(item, left); out.items[i] == nil {
+		out.items[i] = clone(item, left)
+		if out.items[i] == nil {
 			return nil
 		}
 	}

@@ -110,7 +110,9 @@ func (c compiler) extractors(v *value) plan {
 		}
 		g.extract = slices.Concat([]byte("["), g.entries, []byte("]"))
 		if g.selectors == nil {
-			g.main = slices.Concat([]byte(`{"extract":`), g.extract, []byte(`,"limits":`), DefaultLimits.encoded(), []byte("}"))
+			g.main = slices.Concat(
+				[]byte(`{"extract":`), g.extract, []byte(`,"limits":`), DefaultLimits.encoded(), []byte("}"),
+			)
 		}
 		p.frames = append(p.frames, g.framePlan)
 	}

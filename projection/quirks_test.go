@@ -22,7 +22,8 @@ func TestQuirks(t *testing.T) {
 	}))
 	defer srv.Close()
 	tab := browsertest.Tab(t)
-	if _, err := tab.Navigate(t.Context(), primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 20 * time.Second}); err != nil {
+	_, err := tab.Navigate(t.Context(), primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 20 * time.Second})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -31,8 +32,17 @@ func TestQuirks(t *testing.T) {
 		state         string
 	}{
 		{name: "frame", extract: `[{"id":"b","selector":"b","frame":"iframe"}]`, state: `{"b":["inside"]}`},
-		{name: "frame", extract: `[{"id":"b","selector":"b","frame":"iframe"}]`, set: quirks.Of(quirks.PlainExtract), state: `{"b":["main"]}`},
-		{name: "shadow", extract: `[{"id":"h","selector":"#host","fields":{"frame":{"selector":"i","shadow":true}}}]`, state: `{"h":[{"frame":"deep"}]}`},
+		{
+			name:    "frame",
+			extract: `[{"id":"b","selector":"b","frame":"iframe"}]`,
+			set:     quirks.Of(quirks.PlainExtract),
+			state:   `{"b":["main"]}`,
+		},
+		{
+			name:    "shadow",
+			extract: `[{"id":"h","selector":"#host","fields":{"frame":{"selector":"i","shadow":true}}}]`,
+			state:   `{"h":[{"frame":"deep"}]}`,
+		},
 		{name: "shadow", extract: `[{"id":"h","selector":"#host","fields":{"frame":{"selector":"i","shadow":true}}}]`,
 			set: quirks.Of(quirks.PlainExtract), state: `{"h":[{"frame":null}]}`},
 	} {
@@ -41,8 +51,10 @@ func TestQuirks(t *testing.T) {
 			profile = "extension"
 		}
 		t.Run(c.name+" "+profile, func(t *testing.T) {
-			p, problems := projection.Compile(json.RawMessage(`{"name":"n","snapshot":{"version":1,"source":"dom","extract":`+c.extract+
-				`,"projection":{"language":"jsonata","expression":"records"}}}`), engine(t))
+			p, problems := projection.Compile(
+				json.RawMessage(`{"name":"n","snapshot":{"version":1,"source":"dom","extract":`+c.extract+
+					`,"projection":{"language":"jsonata","expression":"records"}}}`), engine(t),
+			)
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}

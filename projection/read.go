@@ -72,7 +72,9 @@ func (p *Projection) Read(ctx context.Context, page primitives.Page, opts ReadOp
 
 // Records reads what the declaration extracts, the input of its expressions,
 // and goes no further: for whoever writes the expressions, and to measure.
-func (p *Projection) Records(ctx context.Context, page primitives.Page, limits Limits) (records, diagnostics json.RawMessage, err *fault.Error) {
+func (p *Projection) Records(
+	ctx context.Context, page primitives.Page, limits Limits,
+) (records, diagnostics json.RawMessage, err *fault.Error) {
 	x, err := p.plan.of(primitives.QuirksOf(page)).extract(ctx, page, limits.orDefault())
 	if err != nil {
 		return nil, nil, p.named(err)
@@ -98,7 +100,13 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{Projection: p.name, ObservedAt: now(), Records: x.records, Diagnostics: x.diagnostics(), limits: limits}
+	s := &Snapshot{
+		Projection:  p.name,
+		ObservedAt:  now(),
+		Records:     x.records,
+		Diagnostics: x.diagnostics(),
+		limits:      limits,
+	}
 	if e := json.Unmarshal(x.URL, &s.URL); e != nil {
 		return nil, fault.Wrap(fault.StateProjectionFailed, e, "reading the address of the page")
 	}
@@ -110,7 +118,8 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		{Name: "url", JSON: x.URL},
 		{Name: "title", JSON: x.Title},
 		{Name: "projection", JSON: p.self()},
-	}, limits.expression(cmp.Or(opts.ExpressionBytes, MaxExpressionBytes)), fault.StateProjectionFailed, "/snapshot/projection/expression")
+	}, limits.expression(cmp.Or(opts.ExpressionBytes, MaxExpressionBytes)),
+		fault.StateProjectionFailed, "/snapshot/projection/expression")
 	if err != nil {
 		if err.Code == fault.ExpressionOutputTooLarge {
 			err.Next("read a list of the state in pages (rows), a summary, or give a greater max_bytes")
@@ -120,7 +129,8 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		}
 		return nil, err
 	}
-	if s.State = v; !canonical(v) {
+	s.State = v
+	if !canonical(v) {
 		state, e := parseValue(v)
 		if e != nil {
 			return nil, &fault.Error{Code: fault.StateProjectionFailed, Message: "the state: " + e.Error(), Err: e}
@@ -131,7 +141,8 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 	if err := p.check(s, primitives.QuirksOf(page)); err != nil {
 		return nil, err
 	}
-	if s.Markers, err = p.mark(ctx, s); err != nil {
+	s.Markers, err = p.mark(ctx, s)
+	if err != nil {
 		return nil, err
 	}
 	limit := opts.MaxBytes
@@ -139,8 +150,9 @@ func (p *Projection) read(ctx context.Context, page primitives.Page, opts ReadOp
 		limit = DefaultStateBytes
 	}
 	if len(s.State) > limit && !opts.SkipStateLimit {
-		return nil, fault.New(fault.StatePayloadTooLarge, "the state has %d bytes, the limit is %d", len(s.State), limit).
-			Field("available_summaries", p.SummaryNames()).
+		return nil, fault.New(
+			fault.StatePayloadTooLarge, "the state has %d bytes, the limit is %d", len(s.State), limit,
+		).Field("available_summaries", p.SummaryNames()).
 			With("bytes", len(s.State)).With("limit_bytes", limit).
 			Next("read a summary, a list of the state in pages (rows), or give a greater max_bytes")
 	}
@@ -155,7 +167,9 @@ func (p *Projection) self() json.RawMessage {
 // evaluate runs an expression that must have a value. An error of the
 // expression itself becomes code; limits, refusals and the caller's context
 // keep theirs. pointer says which expression of the declaration it is.
-func evaluate(ctx context.Context, program expr.Program, in expr.Input, limits expr.Limits, code fault.Code, pointer string) (json.RawMessage, *fault.Error) {
+func evaluate(
+	ctx context.Context, program expr.Program, in expr.Input, limits expr.Limits, code fault.Code, pointer string,
+) (json.RawMessage, *fault.Error) {
 	v, err := program.Eval(ctx, in, limits)
 	if err != nil {
 		e := *fault.From(err)
@@ -188,7 +202,9 @@ func (p *Projection) check(s *Snapshot, set quirks.Set) *fault.Error {
 	}
 	return fault.New(fault.StateSchemaValidationFailed, "the state does not match the output schema: %s", problems[0]).
 		Field("errors", problems).
-		With("diagnostics", json.RawMessage(bytes.Replace(s.Diagnostics, []byte(schemaValid), []byte(`,"schema_valid":false`), 1)))
+		With("diagnostics", json.RawMessage(
+			bytes.Replace(s.Diagnostics, []byte(schemaValid), []byte(`,"schema_valid":false`), 1),
+		))
 }
 
 // Summary computes a declared summary of a snapshot; "" is DefaultSummary.

@@ -51,7 +51,9 @@ func recordShape(kind shapeKind, fields *value) shape {
 		if i == 0 {
 			lead = '{'
 		}
-		s.fields = append(s.fields, fieldShape{append(appendString([]byte{lead}, name), ':'), fieldShapeOf(fields.items[i])})
+		s.fields = append(s.fields, fieldShape{
+			append(appendString([]byte{lead}, name), ':'), fieldShapeOf(fields.items[i]),
+		})
 	}
 	return s
 }
@@ -86,7 +88,11 @@ func readRecords(values []byte, shapes []shape, limits Limits) ([]json.RawMessag
 	if len(values) < 2 || values[0] != '[' || values[len(values)-1] != ']' {
 		return nil, errValues
 	}
-	r := valueReader{in: values[1 : len(values)-1], out: make([]byte, 0, min(2*len(values), limits.Bytes)+64), limits: limits}
+	r := valueReader{
+		in:     values[1 : len(values)-1],
+		out:    make([]byte, 0, min(2*len(values), limits.Bytes)+64),
+		limits: limits,
+	}
 	ends := make([]int, len(shapes))
 	for i := range shapes {
 		if err := r.shape(&shapes[i]); err != nil {

@@ -18,7 +18,8 @@ func TestRecordsOfValues(t *testing.T) {
 	for _, c := range []struct{ name, values, want string }{
 		{"nothing", `[0,0,null,0,0]`, `[] null [] []`},
 		{"everything", `[2,"x",2,"p","q",1,"e",null,"y",0,0,{"deep":[1,"]"]},1,true,2,2,"a\"],","b"]`,
-			`[{"a":"x","b":[{"c":"p"},{"c":"q"}],"d":{"e":"e","\"f":null}},{"a":"y","b":[],"d":{"deep":[1,"]"]}}] {"a":true} [{},{}] ["a\"],","b"]`},
+			`[{"a":"x","b":[{"c":"p"},{"c":"q"}],"d":{"e":"e","\"f":null}},{"a":"y","b":[],"d":{"deep":[1,` +
+				`"]"]}}] {"a":true} [{},{}] ["a\"],","b"]`},
 		{"too few", `[2,"x"]`, ``},
 		{"too many", `[0,0,null,0,0,1]`, ``},
 		{"no list", `{"a":1}`, ``},
@@ -66,7 +67,9 @@ func TestRecordsAreBounded(t *testing.T) {
 
 // What is read of any list of JSON is JSON, and bounded.
 func FuzzRecordsOfValues(f *testing.F) {
-	for _, s := range []string{`[2,"x",2,"p","q",1,"e",null,"y",0,0,{"d":[1,"]"]},1,true,2,2,"a","b"]`, `[0,0,null,0,0]`, `[1]`} {
+	for _, s := range []string{
+		`[2,"x",2,"p","q",1,"e",null,"y",0,0,{"d":[1,"]"]},1,true,2,2,"a","b"]`, `[0,0,null,0,0]`, `[1]`,
+	} {
 		f.Add(s)
 	}
 	e := engine(f)

@@ -60,8 +60,9 @@ func (r *Rows) Page(offset, limit, maxBytes int) (page json.RawMessage, count in
 	}
 	if count == 0 {
 		bytes := r.ends[offset] - start + len("[]")
-		return nil, 0, fault.New(fault.StatePayloadTooLarge, "one item of the list has %d bytes, the limit is %d", bytes, maxBytes).
-			With("bytes", bytes).With("limit_bytes", maxBytes).With("offset", offset).Next("give a greater max_bytes")
+		return nil, 0, fault.New(
+			fault.StatePayloadTooLarge, "one item of the list has %d bytes, the limit is %d", bytes, maxBytes,
+		).With("bytes", bytes).With("limit_bytes", maxBytes).With("offset", offset).Next("give a greater max_bytes")
 	}
 	page = make(json.RawMessage, 0, r.ends[offset+count-1]-start+len("[]"))
 	page = append(append(append(page, '['), r.list[start:r.ends[offset+count-1]]...), ']')

@@ -25,8 +25,10 @@ func tableOf(t *testing.T, fields int, expression string) *projection.Projection
 	for i := range list {
 		list[i] = fmt.Sprintf(`"f%d":{"attribute":"id"}`, i)
 	}
-	p, problems := projection.Compile(json.RawMessage(`{"name":"table","snapshot":{"version":1,"source":"dom","extract":[{"id":"rows","selector":"i","fields":{`+
-		strings.Join(list, ",")+`}}],"projection":{"language":"jsonata","expression":"`+expression+`"}}}`), engine(t))
+	p, problems := projection.Compile(json.RawMessage(
+		`{"name":"table","snapshot":{"version":1,"source":"dom","extract":[{"id":"rows","selector":"i","fields":{`+
+			strings.Join(list, ",")+`}}],"projection":{"language":"jsonata","expression":"`+expression+`"}}}`,
+	), engine(t))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
@@ -40,12 +42,15 @@ func TestATableOfManyRows(t *testing.T) {
 	tab := browsertest.Tab(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><body style="display:none"><script>document.body.innerHTML = Array.from({length: %d}, (_, i) => '<i id="row ' + i + '"></i>').join('')</script>`, rows)
+		fmt.Fprintf(w, `<!doctype html><body style="display:none"><script>document.body.innerHTML = `+
+			`Array.from({length: %d}, (_, i) => '<i id="row ' + i + '"></i>').join('')</script>`, rows)
 	}))
 	t.Cleanup(srv.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 30 * time.Second}); err != nil {
+	if _, err := tab.Navigate(
+		ctx, primitives.NavigateOptions{URL: srv.URL, LoadTimeout: 30 * time.Second},
+	); err != nil {
 		t.Fatal(err)
 	}
 	most := projection.MostLimits(0)
@@ -55,9 +60,18 @@ func TestATableOfManyRows(t *testing.T) {
 		limits   projection.Limits
 		evidence map[string]any
 	}{
-		{"the default", 4, projection.Limits{}, map[string]any{"limit": "nodes", "max": 200_000.0, "needed": 500_000.0, "nodes_visited": 0.0}},
-		{"more nodes than any call", 30, most, map[string]any{"limit": "nodes", "max": float64(most.Nodes), "needed": 3_100_000.0}},
-		{"few bytes", 1, projection.Limits{Nodes: most.Nodes, Bytes: 1 << 20}, map[string]any{"limit": "bytes", "max": float64(1 << 20)}},
+		{
+			"the default", 4, projection.Limits{},
+			map[string]any{"limit": "nodes", "max": 200_000.0, "needed": 500_000.0, "nodes_visited": 0.0},
+		},
+		{
+			"more nodes than any call", 30, most,
+			map[string]any{"limit": "nodes", "max": float64(most.Nodes), "needed": 3_100_000.0},
+		},
+		{
+			"few bytes", 1, projection.Limits{Nodes: most.Nodes, Bytes: 1 << 20},
+			map[string]any{"limit": "bytes", "max": float64(1 << 20)},
+		},
 	} {
 		_, err := tableOf(t, c.fields, "$count(records.rows)").Read(ctx, tab, projection.ReadOptions{Limits: c.limits})
 		if err == nil || err.Code != fault.StateExtractLimitExceeded || !strings.Contains(err.NextStep, "limits") {
@@ -80,7 +94,11 @@ func TestATableOfManyRows(t *testing.T) {
 		t.Fatalf("counted: %v, %v", counted, err)
 	}
 	before := allocated()
-	whole, err := tableOf(t, 4, "{'rows': records.rows}").Read(ctx, tab, projection.ReadOptions{Limits: most, MaxBytes: most.Bytes, ExpressionBytes: most.Bytes})
+	whole, err := tableOf(t, 4, "{'rows': records.rows}").Read(ctx, tab, projection.ReadOptions{
+		Limits:          most,
+		MaxBytes:        most.Bytes,
+		ExpressionBytes: most.Bytes,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +110,8 @@ func TestATableOfManyRows(t *testing.T) {
 		t.Fatalf("rows: %v, %v", list, err)
 	}
 	page, n, err := list.Page(99_998, 0, 1000)
-	if want := `[{"f0":"row 99998","f1":"row 99998","f2":"row 99998","f3":"row 99998"},{"f0":"row 99999","f1":"row 99999","f2":"row 99999","f3":"row 99999"}]`; err != nil || n != 2 || string(page) != want {
+	if want := `[{"f0":"row 99998","f1":"row 99998","f2":"row 99998","f3":"row 99998"},{"f0":"row 99999",` +
+		`"f1":"row 99999","f2":"row 99999","f3":"row 99999"}]`; err != nil || n != 2 || string(page) != want {
 		t.Errorf("the last page: %s, %d, %v", page, n, err)
 	}
 }
@@ -132,10 +151,22 @@ func TestPagesOfRows(t *testing.T) {
 		}
 		page, n, err := rows.Page(c.offset, c.limit, c.of)
 		if err != nil || n != c.count || string(page) != c.page {
-			t.Errorf("%s from %d, at most %d and %d bytes: %s, %d, %v; want %s", c.pointer, c.offset, c.limit, c.of, page, n, err, c.page)
+			t.Errorf(
+				"%s from %d, at most %d and %d bytes: %s, %d, %v; want %s",
+				c.pointer, c.offset, c.limit, c.of, page, n, err, c.page,
+			)
 		}
 	}
-	for pointer, found := range map[string]string{"/n": "a number", "/a~1b": "an object", "/none": "nothing", "/deep/2": "nothing", "rows": "nothing", "/n/1": "nothing", "": "an object", "/empty/0": "nothing"} {
+	for pointer, found := range map[string]string{
+		"/n":       "a number",
+		"/a~1b":    "an object",
+		"/none":    "nothing",
+		"/deep/2":  "nothing",
+		"rows":     "nothing",
+		"/n/1":     "nothing",
+		"":         "an object",
+		"/empty/0": "nothing",
+	} {
 		_, err := s.Rows(pointer)
 		if err == nil || err.Code != fault.InvalidInput || err.Evidence["found"] != found ||
 			!reflect.DeepEqual(err.Evidence["lists"], []string{"/a~1b/list (5)", "/empty (0)", "/deep (2)"}) {
@@ -143,7 +174,8 @@ func TestPagesOfRows(t *testing.T) {
 		}
 	}
 	rows, _ := s.Rows("/a~1b/list")
-	if _, _, err := rows.Page(0, 0, 10); err == nil || err.Code != fault.StatePayloadTooLarge || err.Evidence["bytes"] != 19 {
+	if _, _, err := rows.Page(0, 0, 10); err == nil || err.Code != fault.StatePayloadTooLarge ||
+		err.Evidence["bytes"] != 19 {
 		t.Errorf("an item that is larger than a page: %v", err)
 	}
 	if whole, err := (&projection.Snapshot{State: json.RawMessage(`[1,2]`)}).Rows(""); err != nil || whole.Len() != 2 {

@@ -32,7 +32,12 @@ func (o operation) patch() json.RawMessage {
 	return append(b, '}')
 }
 
-var meanings = map[string]string{"add": "entity_added", "remove": "entity_removed", "move": "entity_moved", "replace": "field_replaced"}
+var meanings = map[string]string{
+	"add":     "entity_added",
+	"remove":  "entity_removed",
+	"move":    "entity_moved",
+	"replace": "field_replaced",
+}
 
 // meaning says in the words of the reference what an operation means. The
 // entity of removals and replacements, and the whole of entity_moved, are ours.
@@ -111,7 +116,8 @@ func entityKind(tokens []string) (kind string, listed bool) {
 }
 
 func singular(name string) string {
-	if name = strings.TrimSuffix(name, "s"); name == "" {
+	name = strings.TrimSuffix(name, "s")
+	if name == "" {
 		return "item"
 	}
 	return name

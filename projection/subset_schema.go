@@ -40,7 +40,11 @@ func subsetProblems(declared, state json.RawMessage) []schema.Problem {
 			for _, name := range required {
 				if n, ok := name.(string); ok {
 					if _, there := v[n]; !there {
-						out = append(out, schema.Problem{Path: at + "/" + n, Keyword: "required", Message: "is missing"})
+						out = append(out, schema.Problem{
+							Path:    at + "/" + n,
+							Keyword: "required",
+							Message: "is missing",
+						})
 					}
 				}
 			}

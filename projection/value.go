@@ -442,7 +442,9 @@ func appendString(b []byte, s string) []byte {
 		}
 		if c == 0xed {
 			if r, ok := halfPair(s[i:]); ok {
-				b = append(append(b, s[from:i]...), '\\', 'u', 'd', hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+				b = append(
+					append(b, s[from:i]...), '\\', 'u', 'd', hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15],
+				)
 				i += 2
 				from = i + 1
 			}

@@ -75,19 +75,29 @@ func filled(file []byte) string {
 // importMap offers the case's storage with another map in it.
 func (s siteStep) importMap(t *testing.T, h *runtime.Host) {
 	t.Helper()
-	entries := []map[string]string{{"path": "scopes/private/sites/127.0.0.1/actions.json", "content": string(readFile(t, filepath.Join(s.dir, s.Map)))}}
+	entries := []map[string]string{{
+		"path":    "scopes/private/sites/127.0.0.1/actions.json",
+		"content": string(readFile(t, filepath.Join(s.dir, s.Map))),
+	}}
 	stored := filepath.Join(s.dir, "storage")
 	if _, err := os.Stat(stored); err == nil {
 		if err := fs.WalkDir(os.DirFS(stored), ".", func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
-				entries = append(entries, map[string]string{"path": path, "content": filled(readFile(t, filepath.Join(stored, path)))})
+				entries = append(entries, map[string]string{
+					"path":    path,
+					"content": filled(readFile(t, filepath.Join(stored, path))),
+				})
 			}
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	bundle, err := json.Marshal(map[string]any{"protocol": "actions.json.storage.bundle", "version": 1, "entries": entries})
+	bundle, err := json.Marshal(map[string]any{
+		"protocol": "actions.json.storage.bundle",
+		"version":  1,
+		"entries":  entries,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,10 @@ func announcedManifest(reg *primitives.Registry, profile quirks.Set) json.RawMes
 		if profile.Has(quirks.UpstreamVocabulary) && !upstream.Has(r.Name) {
 			continue
 		}
-		list = append(list, entry{r.Name, r.Version, r.Adapters[primitives.Adapter].Support, r.Class, r.Portable, r.Capabilities, r.Summary, r.InputSchema})
+		list = append(list, entry{
+			r.Name, r.Version, r.Adapters[primitives.Adapter].Support,
+			r.Class, r.Portable, r.Capabilities, r.Summary, r.InputSchema,
+		})
 	}
 	out, err := json.Marshal(map[string]any{
 		"protocol": "actions.json",
@@ -38,7 +41,9 @@ func announcedManifest(reg *primitives.Registry, profile quirks.Set) json.RawMes
 			"version": 1, "stage": 1, "primitives": list,
 		},
 		"tools": []map[string]any{{
-			"name": call.SiteTool, "description": sitetool.Description, "input_schema": json.RawMessage(sitetool.Schema),
+			"name":         call.SiteTool,
+			"description":  sitetool.Description,
+			"input_schema": json.RawMessage(sitetool.Schema),
 		}},
 	})
 	if err != nil {

@@ -90,14 +90,16 @@ func TestAttachments(t *testing.T) {
 	all := "launcher=attached notes=attached badge=drifted keys=attached elsewhere=wrong_context"
 	attachmentStates(t, h, all)
 
-	if n := script(t, h, `return {n: box('notes').n, open: box('launcher').open}`); n["n"] != 2.0 || n["open"] != false {
+	if n := script(t, h, `return {n: box('notes').n, open: box('launcher').open}`); n["n"] != 2.0 ||
+		n["open"] != false {
 		t.Errorf("two places, closed roots: %v", n)
 	}
 	clickAttachment(t, h, "launcher")
 	if e := ev.signal(t, "launcher.used"); string(e.Payload) != `{"how":"click","launcher_id":"launcher"}` {
 		t.Errorf("activation signal: %s", e.Payload)
 	}
-	if c := ev.called(t); !c.OK || c.Attachment != "launcher" || c.How != "click" || c.Tool != "count.up" || !strings.Contains(string(c.Output), `"value":3`) {
+	if c := ev.called(t); !c.OK || c.Attachment != "launcher" || c.How != "click" || c.Tool != "count.up" ||
+		!strings.Contains(string(c.Output), `"value":3`) {
 		t.Errorf("a click: %+v %s", c, c.Output)
 	}
 	clickAttachment(t, h, "badge")
@@ -144,11 +146,14 @@ func TestAttachments(t *testing.T) {
 	script(t, h, `location.hash = 'other'; `)
 	attachmentStates(t, h, "launcher=reattached notes=reattached badge=drifted keys=reattached elsewhere=attached")
 	list := value(t, do(t, h, runtime.SiteTool, `{"mode":"list"}`, 10*time.Second))
-	if rows := list["attachments"].([]any); len(rows) != 5 || rows[0].(map[string]any)["opens"] != "count.up" || rows[2].(map[string]any)["candidate"] != "fallback_selectors/0" {
+	if rows := list["attachments"].([]any); len(rows) != 5 || rows[0].(map[string]any)["opens"] != "count.up" ||
+		rows[2].(map[string]any)["candidate"] != "fallback_selectors/0" {
 		t.Errorf("mode list: %v", rows)
 	}
 	value(t, do(t, h, "browser.navigate", `{"url":"`+url+`/plain"}`, 10*time.Second))
-	attachmentStates(t, h, "launcher=unattached notes=unattached badge=wrong_context keys=unattached elsewhere=wrong_context")
+	attachmentStates(
+		t, h, "launcher=unattached notes=unattached badge=wrong_context keys=unattached elsewhere=wrong_context",
+	)
 }
 
 // TestAttachmentsLeaveNothing: a map that is removed takes its attachments along.
@@ -158,7 +163,9 @@ func TestAttachmentsLeaveNothing(t *testing.T) {
 		host := "127.0.0.1"
 		b, _ := json.Marshal(map[string]any{
 			"protocol": "actions.json.storage.bundle", "version": 1,
-			"entries": []map[string]string{{"path": "scopes/private/sites/" + host + "/actions.json", "content": manifest}},
+			"entries": []map[string]string{
+				{"path": "scopes/private/sites/" + host + "/actions.json", "content": manifest},
+			},
 		})
 		return b
 	}
@@ -183,7 +190,9 @@ func TestAttachmentsLeaveNothing(t *testing.T) {
 			t.Fatalf("left in the page:\n%v\nbefore:\n%v", after, before)
 		}
 	}
-	if !slices.ContainsFunc([]string{during.(string)}, func(s string) bool { return strings.Contains(s, "data-actions-json-attachment") }) {
+	if !slices.ContainsFunc([]string{during.(string)}, func(s string) bool {
+		return strings.Contains(s, "data-actions-json-attachment")
+	}) {
 		t.Error("nothing was ever attached")
 	}
 }

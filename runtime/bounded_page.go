@@ -129,8 +129,8 @@ func pastes(e primitives.KeyEvent) bool {
 		return false
 	}
 	held := func(m primitives.Modifiers) bool { return e.Modifiers&m != 0 }
-	return strings.EqualFold(e.Key, "v") && (held(primitives.ModControl) || held(primitives.ModMeta)) ||
-		e.Key == "Insert" && held(primitives.ModShift) || e.Key == "Paste"
+	shortcut := strings.EqualFold(e.Key, "v") && (held(primitives.ModControl) || held(primitives.ModMeta))
+	return shortcut || e.Key == "Insert" && held(primitives.ModShift) || e.Key == "Paste"
 }
 
 // Dialog implements primitives.Page: the text of another origin's is left out.

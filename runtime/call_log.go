@@ -63,8 +63,16 @@ type answered struct {
 // Add remembers one call.
 func (l *callLog) Add(a answered) {
 	e := loggedEvent{
-		At: call.Time(a.Began), Type: "call", RuntimeID: a.RuntimeID, TabID: a.TabID, URL: withoutQuery(a.URL), Name: fault.Clip(a.Name, 200),
-		Arguments: a.redacted(), OK: a.Err == nil, Steps: a.Steps, DurationMS: time.Since(a.Began).Milliseconds(),
+		At:         call.Time(a.Began),
+		Type:       "call",
+		RuntimeID:  a.RuntimeID,
+		TabID:      a.TabID,
+		URL:        withoutQuery(a.URL),
+		Name:       fault.Clip(a.Name, 200),
+		Arguments:  a.redacted(),
+		OK:         a.Err == nil,
+		Steps:      a.Steps,
+		DurationMS: time.Since(a.Began).Milliseconds(),
 	}
 	if a.Err != nil {
 		e.Code = string(a.Err.Code)
@@ -120,11 +128,15 @@ func (l *callLog) Name() string {
 // somebody wrote: they are needed to repeat a call. All other strings are
 // replaced by their length.
 var structuralMembers = map[string]bool{
-	"mode": true, "action": true, "action_name": true, "projection_name": true, "projection": true, "summary_name": true,
-	"selector": true, "selectors": true, "item_selector": true, "heading_selector": true, "root_selector": true, "root_strategy": true, "frame": true,
+	"mode": true, "action": true, "action_name": true,
+	"projection_name": true, "projection": true, "summary_name": true,
+	"selector": true, "selectors": true, "item_selector": true, "heading_selector": true,
+	"root_selector": true, "root_strategy": true, "frame": true,
 	"closest": true, "role": true, "attribute": true, "attributes": true, "state": true, "stop": true, "polarity": true,
-	"key": true, "modifiers": true, "button": true, "corner": true, "format": true, "marker": true, "id": true, "label": true,
-	"target_runtime_id": true, "tab_id": true, "path": true, "scope": true, "subscriber": true, "assertive": true, "polite": true, "ref": true,
+	"key": true, "modifiers": true, "button": true, "corner": true,
+	"format": true, "marker": true, "id": true, "label": true,
+	"target_runtime_id": true, "tab_id": true, "path": true, "scope": true,
+	"subscriber": true, "assertive": true, "polite": true, "ref": true,
 }
 
 // redacted copies a call's arguments without the texts in them.
@@ -201,7 +213,10 @@ func withoutQuery(address string) string {
 	if u.Opaque != "" {
 		return u.Scheme + ":"
 	}
-	u.User, u.RawQuery, u.Fragment, u.RawFragment = nil, "", "", ""
+	u.User = nil
+	u.RawQuery = ""
+	u.Fragment = ""
+	u.RawFragment = ""
 	return fault.Clip(u.String(), 500)
 }
 
@@ -210,8 +225,15 @@ func (t *Tab) logCall(c Call, reply Reply, began time.Time) {
 	status := t.Status()
 	_, primitive := t.host.opts.Registry.Lookup(c.Name)
 	t.stores().Calls.Add(answered{
-		RuntimeID: status.RuntimeID, TabID: t.id, URL: status.URL, Name: c.Name, Arguments: c.Arguments, Own: !primitive && c.Name != SiteTool,
-		Steps: reply.Steps, Err: reply.Err, Began: began,
+		RuntimeID: status.RuntimeID,
+		TabID:     t.id,
+		URL:       status.URL,
+		Name:      c.Name,
+		Arguments: c.Arguments,
+		Own:       !primitive && c.Name != SiteTool,
+		Steps:     reply.Steps,
+		Err:       reply.Err,
+		Began:     began,
 	})
 }
 

@@ -46,7 +46,8 @@ func (h *Host) start(ctx context.Context) error {
 	}
 	opened := 0
 	if h.opts.Prepare != nil {
-		if opened, err = h.prepare(ctx, b, open); err != nil {
+		opened, err = h.prepare(ctx, b, open)
+		if err != nil {
 			return err
 		}
 	}
@@ -96,7 +97,8 @@ func (h *Host) arrived(address string, bt *browser.Tab, err error) error {
 func (h *Host) prepare(ctx context.Context, b *browser.Browser, open []string) (opened int, err error) {
 	var first *browser.Tab
 	if len(h.tabList()) == 0 {
-		if first, err = b.NewTab(ctx, "about:blank", browser.TabOptions{LoadTimeout: h.opts.LoadTimeout}); err != nil {
+		first, err = b.NewTab(ctx, "about:blank", browser.TabOptions{LoadTimeout: h.opts.LoadTimeout})
+		if err != nil {
 			return 0, err
 		}
 		h.adopt(first)
@@ -122,7 +124,8 @@ func (h *Host) launchReading(ctx context.Context, adopt bool) (*browser.Browser,
 	var reading sync.WaitGroup
 	var failed error
 	reading.Go(func() {
-		if failed = h.opts.Ready(); failed != nil {
+		failed = h.opts.Ready()
+		if failed != nil {
 			stop()
 		}
 	})
@@ -172,8 +175,13 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	h.nextTab++
 	id := h.nextTab
 	t := newTab(h, id, TabStatus{
-		RuntimeID: "outrider-" + h.opts.NewID(), RuntimeKey: fmt.Sprintf("outrider:%s:tab:%d", h.id, id),
-		AuthorizationID: "authorization-" + h.opts.NewID(), TabID: id, URL: info.URL, Title: info.Title, Active: first,
+		RuntimeID:       "outrider-" + h.opts.NewID(),
+		RuntimeKey:      fmt.Sprintf("outrider:%s:tab:%d", h.id, id),
+		AuthorizationID: "authorization-" + h.opts.NewID(),
+		TabID:           id,
+		URL:             info.URL,
+		Title:           info.Title,
+		Active:          first,
 	})
 	if w != nil {
 		t.workspace, t.status.Workspace = w, w.id
@@ -195,7 +203,13 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 
 func (t *Tab) identity() primitives.TabInfo {
 	s := t.Status()
-	return primitives.TabInfo{ID: s.TabID, RuntimeID: s.RuntimeID, RuntimeKey: s.RuntimeKey, AuthorizationID: s.AuthorizationID, Active: s.Active}
+	return primitives.TabInfo{
+		ID:              s.TabID,
+		RuntimeID:       s.RuntimeID,
+		RuntimeKey:      s.RuntimeKey,
+		AuthorizationID: s.AuthorizationID,
+		Active:          s.Active,
+	}
 }
 
 // shows reports whether p is the tab's page, or was until it went away.

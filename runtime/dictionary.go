@@ -36,7 +36,14 @@ func Dictionary(reg *primitives.Registry) []DictionaryEntry {
 	records := reg.Records()
 	out := make([]DictionaryEntry, len(records))
 	for i, r := range records {
-		out[i] = DictionaryEntry{Name: r.Name, Summary: r.Summary, Class: r.Class, Acts: r.Acts, InputSchema: r.InputSchema, OutputSchema: r.OutputSchema}
+		out[i] = DictionaryEntry{
+			Name:         r.Name,
+			Summary:      r.Summary,
+			Class:        r.Class,
+			Acts:         r.Acts,
+			InputSchema:  r.InputSchema,
+			OutputSchema: r.OutputSchema,
+		}
 	}
 	return out
 }

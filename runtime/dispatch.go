@@ -71,7 +71,11 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 	// The protocol sends a failed call as action_error, so the error carries
 	// what the failure envelope would.
 	e := *h.withStatus(ctx, t, r.Err)
-	e.Fields = map[string]any{"primitive": r.Primitive, "adapter": r.AdapterName(), "rate_limit_wait_ms": r.Wait.Milliseconds()}
+	e.Fields = map[string]any{
+		"primitive":          r.Primitive,
+		"adapter":            r.AdapterName(),
+		"rate_limit_wait_ms": r.Wait.Milliseconds(),
+	}
 	if len(r.Effects) > 0 {
 		e.Fields["effects"] = r.Effects
 	}
@@ -128,7 +132,9 @@ func (v invoker) Accepted() time.Time { return v.job.accepted }
 
 // InvokeFor implements siteaction.Caller. m is the map on whose behalf the primitive
 // runs, nil for an agent's.
-func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args json.RawMessage) (result primitives.Result) {
+func (v invoker) InvokeFor(
+	ctx context.Context, m *sites.Map, name string, args json.RawMessage,
+) (result primitives.Result) {
 	start := time.Now()
 	ctx, end := span.Begin(ctx, span.Primitive, name)
 	defer func() { end(result.Err) }()
@@ -164,7 +170,9 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	}
 	v.tab.stores().Clipboard.Used(record.Acts)
 	done := v.recordPrimitive(primitives.WithoutBounds(ctx), recorded, record, args)
-	args, problem := revealSecrets(cmp.Or(v.job.call.Secrets, v.host.opts.Secrets), v.job.call.Arguments, v.tab.Status().URL, name, args)
+	args, problem := revealSecrets(
+		cmp.Or(v.job.call.Secrets, v.host.opts.Secrets), v.job.call.Arguments, v.tab.Status().URL, name, args,
+	)
 	if problem != nil {
 		r := primitives.Result{Primitive: name, Err: problem, Wait: wait}
 		done(r)
@@ -188,7 +196,9 @@ func (v invoker) InvokeFor(ctx context.Context, m *sites.Map, name string, args 
 	r.Wait = wait
 	r.Duration = time.Since(start)
 	done(r)
-	v.host.log.Debug("primitive", "call", v.job.call.ID, "tab", v.tab.id, "name", name, "ok", r.OK(), "duration", r.Duration)
+	v.host.log.Debug(
+		"primitive", "call", v.job.call.ID, "tab", v.tab.id, "name", name, "ok", r.OK(), "duration", r.Duration,
+	)
 	return r
 }
 
@@ -201,7 +211,9 @@ func (t *Tab) pace(ctx context.Context, paced bool) (time.Duration, error) {
 	document := t.document()
 	t.mu.Lock()
 	if t.pacedIn != document {
-		t.pacedIn, t.pacing, t.lastPaced = document, t.host.pacing(), time.Time{}
+		t.pacing = t.host.pacing()
+		t.pacedIn = document
+		t.lastPaced = time.Time{}
 	}
 	wait := time.Duration(0)
 	if t.pacing > 0 && !t.lastPaced.IsZero() {

@@ -106,14 +106,18 @@ func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
 
 // LoadMaps loads map files and storage folders; see mapset.Load. Where arguments are
 // checked, so is what else is certain to be refused; see siteaction.Inspect.
-func LoadMaps(paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions) (*Maps, []sites.FileReport) {
+func LoadMaps(
+	paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions,
+) (*Maps, []sites.FileReport) {
 	m, read := ReadMaps(paths, registry, engine, how)
 	return m, read()
 }
 
 // ReadMaps is LoadMaps that reads beside what the caller does meanwhile. The maps offer nothing until read
 // has returned.
-func ReadMaps(paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions) (m *Maps, read func() []sites.FileReport) {
+func ReadMaps(
+	paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions,
+) (m *Maps, read func() []sites.FileReport) {
 	if how.Arguments != ArgumentsUnchecked {
 		how.Inspect = siteaction.Inspect
 	}

@@ -64,7 +64,8 @@ func (t *Tab) CallID() string {
 // when they are other ones than before.
 func (t *Tab) SetStates(names []string) (changed bool) {
 	t.mu.Lock()
-	if changed = !slices.Equal(t.status.States, names); changed {
+	changed = !slices.Equal(t.status.States, names)
+	if changed {
 		t.status.States = names
 	}
 	t.mu.Unlock()

@@ -80,8 +80,13 @@ func (g *growth) close() {
 
 func (g *growth) do(name, args string) json.RawMessage {
 	g.Helper()
-	r := g.host.Do(g.Context(), runtime.Call{ID: runtimetest.NewID(), Name: name, Arguments: json.RawMessage(args), Timeout: 2 * time.Minute,
-		Target: runtime.Target{RuntimeID: g.host.Tabs()[0].RuntimeID}})
+	r := g.host.Do(g.Context(), runtime.Call{
+		ID:        runtimetest.NewID(),
+		Name:      name,
+		Arguments: json.RawMessage(args),
+		Timeout:   2 * time.Minute,
+		Target:    runtime.Target{RuntimeID: g.host.Tabs()[0].RuntimeID},
+	})
 	if r.Err != nil {
 		g.Fatalf("%s: %v", name, r.Err)
 	}
@@ -173,7 +178,10 @@ func kilobytes(file, member string) float64 {
 }
 
 func growTabs(g *growth) {
-	g.columns("tabs", "open a tab, ms", "page.info, ms", "element_info, ms", "runtime, MB", "browser, MB", "browser of bare commands, MB")
+	g.columns(
+		"tabs", "open a tab, ms", "page.info, ms", "element_info, ms",
+		"runtime, MB", "browser, MB", "browser of bare commands, MB",
+	)
 	g.open(100)
 	tabs, counts := 1, []int{1, 2, 4, 8, 16, 32}
 	rows := make([][]float64, len(counts))
@@ -235,10 +243,14 @@ func growRows(g *growth) {
 	for _, rows := range []int{100, 300, 1_000, 3_000, 10_000, 30_000} {
 		g.do("browser.navigate", fmt.Sprintf(`{"url":"%s%d"}`, g.page, rows))
 		evaluate := g.median(5, func() {
-			g.do("page.evaluate", `{"timeout_ms":60000,"body":"return Array.from(document.querySelectorAll('.row'), e => ({id: e.dataset.id, title: e.querySelector('h3').textContent, url: e.querySelector('a').getAttribute('href'), price: e.querySelector('.price').textContent}))"}`)
+			g.do("page.evaluate", `{"timeout_ms":60000,"body":"return Array.from(document.querySelectorAll('.row'), `+
+				`e => ({id: e.dataset.id, title: e.querySelector('h3').textContent, url: `+
+				`e.querySelector('a').getAttribute('href'), price: e.querySelector('.price').textContent}))"}`)
 		})
 		extract := g.median(5, func() {
-			g.do("browser.extract_elements", `{"item_selector":".row","include":"all","fields":[{"name":"id","attribute":"data-id"},{"name":"title","selector":"h3"},{"name":"url","selector":"a","attribute":"href"},{"name":"price","selector":".price"}]}`)
+			g.do("browser.extract_elements", `{"item_selector":".row","include":"all","fields":[{"name":"id",`+
+				`"attribute":"data-id"},{"name":"title","selector":"h3"},{"name":"url","selector":"a",`+
+				`"attribute":"href"},{"name":"price","selector":".price"}]}`)
 		})
 		own, _ := g.memory()
 		g.row(rows, evaluate, extract, own)
@@ -261,7 +273,8 @@ func growMaps(g *growth) {
 			}
 		}
 		load := g.median(3, func() {
-			if _, reports := runtime.LoadMaps([]string{dir}, registry, engine, runtime.MapOptions{}); len(reports) != n || !reports[0].OK {
+			_, reports := runtime.LoadMaps([]string{dir}, registry, engine, runtime.MapOptions{})
+			if len(reports) != n || !reports[0].OK {
 				g.Fatal(len(reports), reports[0].Errors)
 			}
 		})
@@ -279,13 +292,22 @@ func growSteps(g *growth) {
 			if i > 0 {
 				text.WriteByte(',')
 			}
-			fmt.Fprintf(&text, `{"id":"s%d","primitive":"locator.element_info","args":{"locator":{"selector":"#go"}}}`, i)
+			fmt.Fprintf(
+				&text, `{"id":"s%d","primitive":"locator.element_info","args":{"locator":{"selector":"#go"}}}`, i,
+			)
 		}
-		m := `{"protocol":"actions.json","version":1,"tools":[{"name":"grow.run","description":"Runs steps.","input_schema":{"type":"object"},` +
-			`"workflow":{"version":1,"expression_language":"jsonata","steps":[` + text.String() + `],"output":"{% {'n': 1} %}"}}]}`
+		m := `{"protocol":"actions.json","version":1,"tools":[{"name":"grow.run","description":"Runs steps.",` +
+			`"input_schema":{"type":"object"},` +
+			`"workflow":{"version":1,"expression_language":"jsonata","steps":[` + text.String() +
+			`],"output":"{% {'n': 1} %}"}}]}`
 		run := func() {
-			r := g.host.Do(g.Context(), runtime.Call{ID: runtimetest.NewID(), Name: "grow.run", Arguments: json.RawMessage(`{}`), Timeout: time.Minute,
-				Map: &runtime.SuppliedMap{Path: "grow/actions.json", JSON: json.RawMessage(m)}})
+			r := g.host.Do(g.Context(), runtime.Call{
+				ID:        runtimetest.NewID(),
+				Name:      "grow.run",
+				Arguments: json.RawMessage(`{}`),
+				Timeout:   time.Minute,
+				Map:       &runtime.SuppliedMap{Path: "grow/actions.json", JSON: json.RawMessage(m)},
+			})
 			if r.Err != nil {
 				g.Fatal(r.Err)
 			}
@@ -382,13 +404,19 @@ type bareBrowser struct {
 func openBare(g *growth, url string) *bareBrowser {
 	b := &bareBrowser{growth: g, loaded: make(chan struct{}, 16), closed: make(chan struct{}, 16)}
 	b.client, b.pid, b.stop = browsertest.Bare(g, func(_, method, _ []byte) {
-		heard := map[string]chan struct{}{"Page.loadEventFired": b.loaded, "Target.targetDestroyed": b.closed}[string(method)]
+		heard := map[string]chan struct{}{
+			"Page.loadEventFired":    b.loaded,
+			"Target.targetDestroyed": b.closed,
+		}[string(method)]
 		select {
 		case heard <- struct{}{}:
 		default: // no event, or tabs that end with the browser
 		}
 	})
-	b.do("", "Target.setDiscoverTargets", map[string]any{"discover": true, "filter": []map[string]any{{"type": "page"}}}, nil)
+	b.do(
+		"", "Target.setDiscoverTargets",
+		map[string]any{"discover": true, "filter": []map[string]any{{"type": "page"}}}, nil,
+	)
 	b.open(url)
 	return b
 }

@@ -142,7 +142,12 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 		opts.Maps = mapset.New(opts.Registry, opts.Engine)
 	}
 	opts.Maps.As(opts.Quirks.Has(quirks.MapsAsTheyCome), opts.Quirks.Has(quirks.UpstreamVocabulary))
-	h := &Host{opts: opts, log: opts.Logger.With("component", "runtime"), id: opts.NewID(), subscribers: map[int]func(Event){}}
+	h := &Host{
+		opts:        opts,
+		log:         opts.Logger.With("component", "runtime"),
+		id:          opts.NewID(),
+		subscribers: map[int]func(Event){},
+	}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return announcedManifest(opts.Registry, opts.Quirks) })
 	h.clipboards = clipboard.New(h.sharers, h.log)
 	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
@@ -277,7 +282,12 @@ func (h *Host) emit(ev Event) {
 
 // Info describes this host.
 func (h *Host) Info() Info {
-	info := Info{Version: h.opts.Version, Host: call.HostName, Device: h.opts.Device, Capabilities: siteaction.Capabilities(h.opts.Registry)}
+	info := Info{
+		Version:      h.opts.Version,
+		Host:         call.HostName,
+		Device:       h.opts.Device,
+		Capabilities: siteaction.Capabilities(h.opts.Registry),
+	}
 	h.mu.Lock()
 	b := h.browser
 	h.mu.Unlock()

@@ -22,14 +22,32 @@ func (h *Host) watchMaps() {
 
 // reportMapsChanged emits on every tab that maps have changed.
 func (h *Host) reportMapsChanged(change sites.Change, payload json.RawMessage) {
-	h.log.Info("the maps have changed", "added", len(change.Added), "changed", len(change.Changed), "removed", len(change.Removed))
+	h.log.Info(
+		"the maps have changed",
+		"added", len(change.Added),
+		"changed", len(change.Changed),
+		"removed", len(change.Removed),
+	)
 	for _, r := range slices.Concat(change.Kept, change.Refused) {
 		for _, p := range r.Errors[:min(len(r.Errors), 5)] {
-			h.log.Warn("a map is invalid", "file", r.Path, "kept", r.Kept, "pointer", p.Pointer, "code", p.Code, "error", p.Message)
+			h.log.Warn(
+				"a map is invalid",
+				"file", r.Path,
+				"kept", r.Kept,
+				"pointer", p.Pointer,
+				"code", p.Code,
+				"error", p.Message,
+			)
 		}
 	}
 	h.mapsMoved(h.ctx)
 	for _, t := range h.tabList() {
-		h.emit(Event{Kind: DOMEvent, Tab: t.Status(), Name: mapset.ChangedEvent, PageEvent: mapset.ChangedEvent, Payload: payload})
+		h.emit(Event{
+			Kind:      DOMEvent,
+			Tab:       t.Status(),
+			Name:      mapset.ChangedEvent,
+			PageEvent: mapset.ChangedEvent,
+			Payload:   payload,
+		})
 	}
 }

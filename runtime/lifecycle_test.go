@@ -18,7 +18,11 @@ func pending(t *testing.T, h *runtime.Host, target runtime.Target) <-chan runtim
 	t.Helper()
 	replies := make(chan runtime.Reply, 2)
 	started := make(chan struct{}, 10)
-	h.Accept(runtime.Call{ID: "pending", Target: target, Name: "locator.wait_for", Timeout: patience,
+	h.Accept(runtime.Call{
+		ID:        "pending",
+		Target:    target,
+		Name:      "locator.wait_for",
+		Timeout:   patience,
 		Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":30000}`),
 		Progress:  func(runtime.Progress) { started <- struct{}{} },
 	}, func(r runtime.Reply) { replies <- r })
@@ -55,7 +59,9 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 		t.Errorf("the call in flight ended with %v, want browser_lost", r.Err)
 	}
 	// Accepted while there is no browser: it waits for the next one.
-	if got := value(t, h.Do(t.Context(), runtime.Call{ID: "next", Target: target, Name: "page.info", Timeout: 20 * time.Second})); got["url"] != url+"/b" {
+	if got := value(
+		t, h.Do(t.Context(), runtime.Call{ID: "next", Target: target, Name: "page.info", Timeout: 20 * time.Second}),
+	); got["url"] != url+"/b" {
 		t.Errorf("the tab came back at %v, want %s/b", got["url"], url)
 	}
 	for range 2 {
@@ -63,7 +69,8 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 	}
 	after := h.Tabs()
 	for i := range before {
-		if before[i].RuntimeID != after[i].RuntimeID || before[i].RuntimeKey != after[i].RuntimeKey || before[i].URL != after[i].URL {
+		if before[i].RuntimeID != after[i].RuntimeID || before[i].RuntimeKey != after[i].RuntimeKey ||
+			before[i].URL != after[i].URL {
 			t.Errorf("tab %d was %+v and is %+v", i, before[i], after[i])
 		}
 	}
@@ -96,7 +103,8 @@ func TestACrashedTabComesBack(t *testing.T) {
 
 func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 	url := serve(t, map[string]string{
-		"/":      `<button style="width:200px;height:50px" onclick="window.pop = window.open('/popup')">open</button><button id=close style="width:200px;height:50px" onclick="pop.close()">close</button>`,
+		"/": `<button style="width:200px;height:50px" onclick="window.pop = window.open('/popup')">open</button>` +
+			`<button id=close style="width:200px;height:50px" onclick="pop.close()">close</button>`,
 		"/popup": `<p>popup</p>`,
 	})
 	h := open(t, runtime.Options{Open: []string{url}})
@@ -116,7 +124,12 @@ func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 		events.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/popup" })
 	}
 	target := runtime.Target{RuntimeID: popup.RuntimeID}
-	if got := value(t, h.Do(t.Context(), runtime.Call{ID: "p", Target: target, Name: "locator.text_content", Arguments: json.RawMessage(`{"locator":{"selector":"p"}}`)})); got["text"] != "popup" {
+	if got := value(t, h.Do(t.Context(), runtime.Call{
+		ID:        "p",
+		Target:    target,
+		Name:      "locator.text_content",
+		Arguments: json.RawMessage(`{"locator":{"selector":"p"}}`),
+	})); got["text"] != "popup" {
 		t.Errorf("the popup shows %v", got)
 	}
 	inFlight := pending(t, h, target)
@@ -131,13 +144,17 @@ func TestPopupsBecomeTabsAndClosingEndsTheirCalls(t *testing.T) {
 	if removed := events.wait(t, runtime.TabRemoved, anyTab); removed.RuntimeID != popup.RuntimeID {
 		t.Errorf("removed %s, want %s", removed.RuntimeID, popup.RuntimeID)
 	}
-	if r := h.Do(t.Context(), runtime.Call{ID: "r", Target: target, Name: "page.info"}); fault.CodeOf(r.Err) != fault.RuntimeNotFound {
+	if r := h.Do(
+		t.Context(), runtime.Call{ID: "r", Target: target, Name: "page.info"},
+	); fault.CodeOf(r.Err) != fault.RuntimeNotFound {
 		t.Errorf("a call for the closed tab: %v, want runtime_not_found", r.Err)
 	}
 }
 
 func TestADialogEndsCallsAndCanBeAnswered(t *testing.T) {
-	url := serve(t, map[string]string{"/": `<p>x</p><script>setTimeout(() => { document.title = prompt("name?", "Ada") }, 400)</script>`})
+	url := serve(t, map[string]string{
+		"/": `<p>x</p><script>setTimeout(() => { document.title = prompt("name?", "Ada") }, 400)</script>`,
+	})
 	h := open(t, runtime.Options{Open: []string{url}})
 	r := do(t, h, "locator.wait_for", `{"locator":{"selector":"#never"},"timeout_ms":10000}`, 15*time.Second)
 	if fault.CodeOf(r.Err) != fault.DialogOpen || r.Err.Evidence["type"] != "prompt" {
@@ -178,7 +195,11 @@ func TestTheListOfTabsIsNoOlderThanAReply(t *testing.T) {
 		}
 	}))
 	t.Cleanup(func() { close(release) })
-	value(t, h.Do(t.Context(), runtime.Call{ID: "go", Name: "browser.navigate", Arguments: json.RawMessage(`{"url":"` + url + `/a"}`)}))
+	value(t, h.Do(t.Context(), runtime.Call{
+		ID:        "go",
+		Name:      "browser.navigate",
+		Arguments: json.RawMessage(`{"url":"` + url + `/a"}`),
+	}))
 	if got := h.Tabs()[0]; got.URL != url+"/a" || got.Title != "a" {
 		t.Errorf("after the reply the tab is %q at %s, want a at %s/a", got.Title, got.URL, url)
 	}
@@ -192,8 +213,14 @@ func TestATitleIsTold(t *testing.T) {
 	events := subscribe(t, h)
 	for range 5 {
 		for _, page := range []string{"a", "b"} {
-			value(t, h.Do(t.Context(), runtime.Call{ID: page, Name: "browser.navigate", Arguments: json.RawMessage(`{"url":"` + url + "/" + page + `"}`)}))
-			events.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool { return s.URL == url+"/"+page && s.Title == page })
+			value(t, h.Do(t.Context(), runtime.Call{
+				ID:        page,
+				Name:      "browser.navigate",
+				Arguments: json.RawMessage(`{"url":"` + url + "/" + page + `"}`),
+			}))
+			events.wait(t, runtime.TabChanged, func(s runtime.TabStatus) bool {
+				return s.URL == url+"/"+page && s.Title == page
+			})
 		}
 	}
 }

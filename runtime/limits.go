@@ -27,7 +27,8 @@ func (h *Host) ending() *fault.Error {
 	if !h.refusing.Load() {
 		return nil
 	}
-	return fault.New(fault.RuntimeNotReady, "the runtime is ending and takes no more calls").Next("call another runtime")
+	return fault.New(fault.RuntimeNotReady, "the runtime is ending and takes no more calls").
+		Next("call another runtime")
 }
 
 // reserve takes one of the places for tabs, until release.
@@ -122,8 +123,9 @@ func (h *Host) measure(t *Tab) {
 	t.mu.Lock()
 	t.heavy = true
 	t.mu.Unlock()
-	bt.Crash(fault.New(fault.TabCrashed, "the page held %d MB, of %d MB that a tab may hold, and was ended", held>>20, most>>20).
-		With("bytes", held).With("limit", most).Next("open a lighter page; the tab is there again, empty"))
+	bt.Crash(fault.New(
+		fault.TabCrashed, "the page held %d MB, of %d MB that a tab may hold, and was ended", held>>20, most>>20,
+	).With("bytes", held).With("limit", most).Next("open a lighter page; the tab is there again, empty"))
 }
 
 // addressAgain is where a tab is opened again: nowhere when its page held too much.

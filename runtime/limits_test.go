@@ -55,7 +55,13 @@ func TestTabsAreLimited(t *testing.T) {
 	if e := out.Effects; e.Refused.Count != 1 || e.Refused.Limit != 2 || len(e.Tabs) > 0 {
 		t.Errorf("the result does not tell of the popup: %s", clicked.Output)
 	}
-	wait := runtime.Call{ID: newID(), Target: first, Name: "page.wait", Arguments: json.RawMessage(`{"conditions":[{"text":"it is closed"}],"timeout_ms":60000}`), Timeout: patience}
+	wait := runtime.Call{
+		ID:        newID(),
+		Target:    first,
+		Name:      "page.wait",
+		Arguments: json.RawMessage(`{"conditions":[{"text":"it is closed"}],"timeout_ms":60000}`),
+		Timeout:   patience,
+	}
 	if r := h.Do(t.Context(), wait); r.Err != nil {
 		t.Errorf("the popup is not closed: %v", r.Err)
 	}
@@ -97,14 +103,16 @@ func TestMemoryOfTabsIsLimited(t *testing.T) {
 	// there again, empty, before a call meets its end.
 	var r runtime.Reply
 	for range 5 {
-		if r = do(t, h, "browser.navigate", `{"url":"`+url+`/heavy"}`, 10*time.Second); r.Err == nil {
+		r = do(t, h, "browser.navigate", `{"url":"`+url+`/heavy"}`, 10*time.Second)
+		if r.Err == nil {
 			r = do(t, h, "page.wait", `{"conditions":[{"text":"never"}],"timeout_ms":20000}`, 60*time.Second)
 		}
 		if r.Err != nil && r.Err.Code == fault.TabCrashed {
 			break
 		}
 	}
-	if r.Err == nil || r.Err.Code != fault.TabCrashed || !strings.Contains(r.Err.Message, "MB that a tab may hold") || r.Err.Evidence["limit"] != int64(64<<20) {
+	if r.Err == nil || r.Err.Code != fault.TabCrashed || !strings.Contains(r.Err.Message, "MB that a tab may hold") ||
+		r.Err.Evidence["limit"] != int64(64<<20) {
 		t.Fatalf("the call on the heavy page: %v %v", r.Err, r.Err.Evidence)
 	}
 	seen.wait(t, runtime.TabReady, func(s runtime.TabStatus) bool { return s.URL == "about:blank" })
@@ -118,7 +126,13 @@ func TestCallsAreRefusedAtTheEnd(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<button onclick="document.body.append('done')">Go</button>`})
 	h := open(t, runtime.Options{Open: []string{url + "/"}})
 	answered := make(chan runtime.Reply, 1)
-	h.Accept(runtime.Call{ID: newID(), Target: first(t, h), Name: "page.wait", Arguments: json.RawMessage(`{"conditions":[{"text":"done"}],"timeout_ms":60000}`), Timeout: 2 * time.Minute},
+	h.Accept(runtime.Call{
+		ID:        newID(),
+		Target:    first(t, h),
+		Name:      "page.wait",
+		Arguments: json.RawMessage(`{"conditions":[{"text":"done"}],"timeout_ms":60000}`),
+		Timeout:   2 * time.Minute,
+	},
 		func(r runtime.Reply) { answered <- r })
 	second := open(t, runtime.Options{}) // what is refused there is not refused here
 	h.RefuseCalls()
@@ -161,7 +175,8 @@ func (r *recorder) Begin(ctx context.Context, kind span.Kind, name string) (cont
 func TestSpansOfCalls(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<h1>Title</h1><button>Go</button>`})
 	heard := &recorder{}
-	h := open(t, runtime.Options{Open: []string{url + "/"}, Spans: heard, Maps: mapsOf(t, `{"protocol":"actions.json","version":1,"tools":[
+	h := open(t, runtime.Options{Open: []string{url +
+		"/"}, Spans: heard, Maps: mapsOf(t, `{"protocol":"actions.json","version":1,"tools":[
 		{"name":"page.steps","description":"d","input_schema":{"type":"object"},"x_actions":{"execution":{"mode":"steps_only","steps":[
 			{"id":"look","type":"inspect","target":{"selector":"h1"}},{"id":"press","type":"click","target":{"selector":"button"}}]}}},
 		{"name":"page.flow","description":"d","input_schema":{"type":"object"},"workflow":{"version":1,"expression_language":"jsonata","steps":[

@@ -137,7 +137,10 @@ func (c liveCall) check(t *testing.T, h *runtime.Host, at string) {
 	}
 	r := do(t, h, name, string(args), limit)
 	if got := fault.CodeOf(r.Err); string(got) != c.Error {
-		t.Errorf("%s: got error %q, want %q: %v %.1500v\n\tsteps %.1500s\n\toutput %.600s", at, got, c.Error, r.Err, evidenceOf(r.Err), r.Steps, r.Output)
+		t.Errorf(
+			"%s: got error %q, want %q: %v %.1500v\n\tsteps %.1500s\n\toutput %.600s",
+			at, got, c.Error, r.Err, evidenceOf(r.Err), r.Steps, r.Output,
+		)
 		return
 	}
 	if r.Err != nil {
@@ -171,7 +174,8 @@ func (c liveCall) check(t *testing.T, h *runtime.Host, at string) {
 		}
 	}
 	if c.Then != "" {
-		wait := "const end = performance.now() + 60000; while (performance.now() < end) { if (" + c.Then + ") return true; await new Promise((r) => setTimeout(r, 20)); } return false;"
+		wait := "const end = performance.now() + 60000; while (performance.now() < end) { if (" + c.Then +
+			") return true; await new Promise((r) => setTimeout(r, 20)); } return false;"
 		if v := script(wait); v["result"] != true {
 			t.Errorf("%s: then %s does not hold", at, c.Then)
 		}

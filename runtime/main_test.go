@@ -71,7 +71,13 @@ func do(t *testing.T, h *runtime.Host, name, args string, timeout time.Duration)
 	if timeout >= 5*time.Second {
 		timeout = max(timeout, patience)
 	}
-	return h.Do(t.Context(), runtime.Call{ID: newID(), Target: first(t, h), Name: name, Arguments: json.RawMessage(args), Timeout: timeout})
+	return h.Do(t.Context(), runtime.Call{
+		ID:        newID(),
+		Target:    first(t, h),
+		Name:      name,
+		Arguments: json.RawMessage(args),
+		Timeout:   timeout,
+	})
 }
 
 func first(t *testing.T, h *runtime.Host) runtime.Target {

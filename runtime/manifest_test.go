@@ -40,7 +40,8 @@ func TestTheDictionaryIsAdvertised(t *testing.T) {
 	capabilities := h.Info().Capabilities
 	for i, r := range records {
 		p := m.Dictionary.Primitives[i]
-		if p.Name != r.Name || p.Support != r.Adapters[primitives.Adapter].Support || p.Summary != r.Summary || missing(decoded(t, r.InputSchema), decoded(t, p.InputSchema)) != "" {
+		if p.Name != r.Name || p.Support != r.Adapters[primitives.Adapter].Support || p.Summary != r.Summary ||
+			missing(decoded(t, r.InputSchema), decoded(t, p.InputSchema)) != "" {
 			t.Errorf("%s is announced as %+v", r.Name, p)
 		}
 		for _, c := range r.Capabilities {

@@ -15,10 +15,12 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-const staticTool = `{"name":%q,"description":"d","input_schema":{"type":"object"},"x_actions":{"static_output":{"from":%q}}}`
+const staticTool = `{"name":%q,"description":"d","input_schema":{"type":"object"},` +
+	`"x_actions":{"static_output":{"from":%q}}}`
 
 func staticMap(name, from string, more ...string) string {
-	return `{"protocol":"actions.json","version":1,"tools":[` + fmt.Sprintf(staticTool, name, from) + `]` + strings.Join(append([]string{""}, more...), ",") + `}`
+	return `{"protocol":"actions.json","version":1,"tools":[` + fmt.Sprintf(staticTool, name, from) + `]` +
+		strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
 type listed struct {
@@ -96,7 +98,9 @@ func TestImportsAreReadThroughThePage(t *testing.T) {
 		case "/page":
 			http.SetCookie(w, &http.Cookie{Name: "session", Value: "with", Path: "/"})
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprint(w, "<!doctype html><title>x</title><script>window.fetch = () => { throw new Error('mine') }</script>")
+			fmt.Fprint(
+				w, "<!doctype html><title>x</title><script>window.fetch = () => { throw new Error('mine') }</script>",
+			)
 		case "/.well-known/actions.json":
 			note(r)
 			http.NotFound(w, r)
@@ -105,7 +109,10 @@ func TestImportsAreReadThroughThePage(t *testing.T) {
 			http.Redirect(w, r, "/maps/v2.json", http.StatusFound)
 		case "/maps/v2.json":
 			note(r)
-			fmt.Fprint(w, staticMap("x", "site", `"state_projections":[{"name":"title","snapshot":{"version":1,"source":"dom","extract":[{"id":"page","selector":"html","fields":{"title":{"selector":"title","property":"textContent"}}}],"projection":{"language":"jsonata","expression":"{% {'title': records.page.title} %}"},"output_schema":{"type":"object"}}}]`))
+			fmt.Fprint(w, staticMap("x", "site", `"state_projections":[{"name":"title","snapshot":{"version":1,`+
+				`"source":"dom","extract":[{"id":"page","selector":"html","fields":{"title":{"selector":"title",`+
+				`"property":"textContent"}}}],"projection":{"language":"jsonata",`+
+				`"expression":"{% {'title': records.page.title} %}"},"output_schema":{"type":"object"}}}]`))
 		case "/away.json":
 			http.Redirect(w, r, elsewhere.URL+"/open.json", http.StatusFound)
 		case "/broken.json":
@@ -141,15 +148,25 @@ func TestImportsAreReadThroughThePage(t *testing.T) {
 			t.Errorf("import %s: %q, want %q (%+v)", id, status[id], want, list.Imports)
 		}
 	}
-	for name, want := range map[string]string{"own": `{"from":"own"}`, "site.x": `{"from":"site"}`, "open.x": `{"from":"elsewhere"}`} {
-		if r := do(t, h, "actions.site", fmt.Sprintf(`{"mode":"call","action":%q}`, name), 20*time.Second); r.Err != nil || string(r.Output) != want {
+	for name, want := range map[string]string{
+		"own":    `{"from":"own"}`,
+		"site.x": `{"from":"site"}`,
+		"open.x": `{"from":"elsewhere"}`,
+	} {
+		if r := do(
+			t, h, "actions.site", fmt.Sprintf(`{"mode":"call","action":%q}`, name), 20*time.Second,
+		); r.Err != nil || string(r.Output) != want {
 			t.Errorf("%s: %s, %v", name, r.Output, r.Err)
 		}
 	}
-	if r := do(t, h, "actions.site", `{"mode":"call","action":"closed.x"}`, 20*time.Second); fault.CodeOf(r.Err) != fault.UnknownAction {
+	if r := do(
+		t, h, "actions.site", `{"mode":"call","action":"closed.x"}`, 20*time.Second,
+	); fault.CodeOf(r.Err) != fault.UnknownAction {
 		t.Errorf("an action of an import that failed: %s, %v", r.Output, r.Err)
 	}
-	if r := do(t, h, "actions.site", `{"mode":"state_read","projection_name":"site.title"}`, 20*time.Second); r.Err != nil || !strings.Contains(string(r.Output), `"title":"x"`) {
+	if r := do(
+		t, h, "actions.site", `{"mode":"state_read","projection_name":"site.title"}`, 20*time.Second,
+	); r.Err != nil || !strings.Contains(string(r.Output), `"title":"x"`) {
 		t.Errorf("an imported projection: %s, %v", r.Output, r.Err)
 	}
 	mu.Lock()
@@ -158,7 +175,10 @@ func TestImportsAreReadThroughThePage(t *testing.T) {
 	for _, r := range seen {
 		counts[r]++
 	}
-	for _, want := range []string{"GET /.well-known/actions.json with ", "GET /actions.json with ", "GET /maps/v2.json with ", "GET /open.json without ", "GET /closed.json without "} {
+	for _, want := range []string{
+		"GET /.well-known/actions.json with ", "GET /actions.json with ",
+		"GET /maps/v2.json with ", "GET /open.json without ", "GET /closed.json without ",
+	} {
 		if counts[want] != 1 {
 			t.Errorf("%q was seen %d times, want once: %q", want, counts[want], seen)
 		}
@@ -177,7 +197,10 @@ func TestASiteThatDoesNotAnswer(t *testing.T) {
 		fmt.Fprint(w, "<!doctype html><title>x</title>")
 	}))
 	t.Cleanup(s.Close)
-	h := openMap(t, []string{s.URL + "/page"}, staticMap("own", "own", `"imports":[{"id":"site","kind":"website","namespace":"site"}]`))
+	h := openMap(
+		t, []string{s.URL + "/page"},
+		staticMap("own", "own", `"imports":[{"id":"site","kind":"website","namespace":"site"}]`),
+	)
 	if r := do(t, h, "actions.site", `{"mode":"call","action":"own"}`, 20*time.Second); r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -49,7 +49,10 @@ func TestMapsTellOfArguments(t *testing.T) {
 				t.Fatal(err)
 			}
 			read := func(check runtime.ArgumentCheck, drafts bool) (errors, warnings []manifest.Problem) {
-				_, reports := runtime.LoadMaps([]string{filepath.Join(dir, "actions.json")}, catalog.Standard(), engine, runtime.MapOptions{Arguments: check, AcceptDrafts: drafts})
+				_, reports := runtime.LoadMaps(
+					[]string{filepath.Join(dir, "actions.json")}, catalog.Standard(),
+					engine, runtime.MapOptions{Arguments: check, AcceptDrafts: drafts},
+				)
 				return reports[0].Errors, reports[0].Warnings
 			}
 			errors, warnings := read(runtime.ArgumentsRefused, false)
@@ -65,7 +68,9 @@ func TestMapsTellOfArguments(t *testing.T) {
 				drafts bool
 			}{{"mended", runtime.ArgumentsMended, false}, {"mended, draft", runtime.ArgumentsMended, true}} {
 				errors, warnings = read(mended.check, mended.drafts)
-				slices.SortStableFunc(warnings, func(a, b manifest.Problem) int { return strings.Compare(a.Pointer, b.Pointer) })
+				slices.SortStableFunc(warnings, func(a, b manifest.Problem) int {
+					return strings.Compare(a.Pointer, b.Pointer)
+				})
 				compare(t, mended.name+": errors", errors, nil)
 				compare(t, mended.name+": warnings", warnings, all)
 			}

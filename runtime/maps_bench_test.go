@@ -42,21 +42,28 @@ func largeMap(n, size int) []byte {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		fmt.Fprintf(&out, `{"name":"site.tool_%d","description":%q,"input_schema":{"type":"object","required":["f0"],"additionalProperties":false,"properties":{`, i, filler)
+		fmt.Fprintf(&out, `{"name":"site.tool_%d","description":%q,"input_schema":{"type":"object","required":["f0"],`+
+			`"additionalProperties":false,"properties":{`, i, filler)
 		for f := range 12 {
 			if f > 0 {
 				out.WriteByte(',')
 			}
-			fmt.Fprintf(&out, `"f%d":{"type":"string","minLength":%d,"description":"Field %d of tool %d."}`, f, f%3, f, i)
+			fmt.Fprintf(
+				&out, `"f%d":{"type":"string","minLength":%d,"description":"Field %d of tool %d."}`, f, f%3, f, i,
+			)
 		}
 		out.WriteString(`}},"workflow":{"version":1,"expression_language":"jsonata","steps":[`)
 		for s := range 8 {
 			if s > 0 {
 				out.WriteByte(',')
 			}
-			fmt.Fprintf(&out, `{"id":"s%d","primitive":"locator.element_info","args":{"locator":{"selector":"[data-card='%d']","text_contains":"{%% input.f%d & '%d' %%}"}},"on_error":"stop"}`, s, i, s, i)
+			fmt.Fprintf(&out, `{"id":"s%d","primitive":"locator.element_info",`+
+				`"args":{"locator":{"selector":"[data-card='%d']","text_contains":"{%% input.f%d & '%d' %%}"}},`+
+				`"on_error":"stop"}`, s, i, s, i)
 		}
-		fmt.Fprintf(&out, `],"output":"{%% {'n%d': steps.s0.output.text} %%}"},"x_actions":{"result_schema":{"type":"object","properties":{"ok":{"type":"boolean"},"n%d":{"type":"string"}}}}}`, i, i)
+		fmt.Fprintf(&out, `],"output":"{%% {'n%d': steps.s0.output.text} %%}"},`+
+			`"x_actions":{"result_schema":{"type":"object","properties":{"ok":{"type":"boolean"},`+
+			`"n%d":{"type":"string"}}}}}`, i, i)
 	}
 	out.WriteString(`]}`)
 	return []byte(out.String())

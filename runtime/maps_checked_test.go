@@ -57,7 +57,10 @@ func TestCheckedWorkflowsAreNotCheckedAgain(t *testing.T) {
 		{"the second time", good, runtime.MapOptions{}, true, func(n int64) bool { return n == 0 }},
 		{"one of two has changed", changed, runtime.MapOptions{}, true, func(n int64) bool { return n > 0 && n < 5 }},
 		{"read otherwise", good, runtime.MapOptions{AcceptDrafts: true}, true, func(n int64) bool { return n > 4 }},
-		{"somebody checks the map", good, runtime.MapOptions{Arguments: runtime.ArgumentsRefused}, true, func(n int64) bool { return n > 4 }},
+		{
+			"somebody checks the map", good, runtime.MapOptions{Arguments: runtime.ArgumentsRefused},
+			true, func(n int64) bool { return n > 4 },
+		},
 		{"one is wrong", wrong, runtime.MapOptions{}, false, func(n int64) bool { return n > 0 }},
 		{"and still is", wrong, runtime.MapOptions{}, false, func(n int64) bool { return n > 0 }},
 	} {

@@ -44,8 +44,14 @@ func TestMapsTellWhatIsCertainToBeRefused(t *testing.T) {
 			for _, how := range []struct {
 				check            runtime.ArgumentCheck
 				errors, warnings []problem
-			}{{runtime.ArgumentsRefused, want.Errors, nil}, {runtime.ArgumentsMended, nil, want.Errors}, {runtime.ArgumentsUnchecked, nil, nil}} {
-				_, reports := runtime.LoadMaps(paths, catalog.Standard(), engine, runtime.MapOptions{Arguments: how.check})
+			}{
+				{runtime.ArgumentsRefused, want.Errors, nil},
+				{runtime.ArgumentsMended, nil, want.Errors},
+				{runtime.ArgumentsUnchecked, nil, nil},
+			} {
+				_, reports := runtime.LoadMaps(
+					paths, catalog.Standard(), engine, runtime.MapOptions{Arguments: how.check},
+				)
 				r := reports[0]
 				if r.OK != (len(how.errors) == 0) {
 					t.Errorf("check %d: ok is %v", how.check, r.OK)

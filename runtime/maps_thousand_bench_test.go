@@ -57,6 +57,8 @@ func BenchmarkLoadThousandMaps(b *testing.B) {
 
 // fiveTools is a map of five tools with eight steps each, of 20 kB. No other site has the same texts.
 func fiveTools(site int) []byte {
-	return []byte(strings.NewReplacer("data-card", fmt.Sprintf("data-card%d", site), "input.f", fmt.Sprintf("input.g%d_f", site)).Replace(
+	return []byte(strings.NewReplacer(
+		"data-card", fmt.Sprintf("data-card%d", site), "input.f", fmt.Sprintf("input.g%d_f", site),
+	).Replace(
 		string(largeMap(5, 5*2600))))
 }

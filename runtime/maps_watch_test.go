@@ -42,7 +42,12 @@ func TestMapsAreKeptLikeTheirFiles(t *testing.T) {
 		}
 		return nil
 	}
-	h := open(t, runtime.Options{Maps: maps, Ready: ready, WatchMaps: true, Open: []string{serve(t, map[string]string{"/x": ""}) + "/x"}})
+	h := open(t, runtime.Options{
+		Maps:      maps,
+		Ready:     ready,
+		WatchMaps: true,
+		Open:      []string{serve(t, map[string]string{"/x": ""}) + "/x"},
+	})
 	ch := subscribe(t, h)
 	type report struct {
 		Added, Changed, Removed []string

@@ -23,8 +23,10 @@ func TestMarkers(t *testing.T) {
 		  {"id":"ant","type":"pointer","recipe":[`+step("button")+`]},
 		  {"id":"gone","type":"pointer","recipe":[`+step("#gone")+`]},
 		  {"id":"keys","type":"pointer","recipe":[{"primitive":"keyboard.press","args":{"key":"Shift"}}]},
-		  {"id":"caret","type":"cursor","recipe":[`+step("input")+`,{"primitive":"text.insert","args":{"target":{"selector":"input"},"text":"!","mode":"append"}}]}],`),
-		shelfProjection("marked.more", `"markers":[{"id":"other","type":"pointer","anchor":{"x":5,"y":6},"recipe":[{"primitive":"keyboard.press","args":{"key":"Shift"}}]}],`),
+		  {"id":"caret","type":"cursor","recipe":[`+step("input")+
+			`,{"primitive":"text.insert","args":{"target":{"selector":"input"},"text":"!","mode":"append"}}]}],`),
+		shelfProjection("marked.more", `"markers":[{"id":"other","type":"pointer","anchor":{"x":5,"y":6},`+
+			`"recipe":[{"primitive":"keyboard.press","args":{"key":"Shift"}}]}],`),
 		shelfProjection("marked.not", ""),
 	}))
 	fails := func(name, args string, code fault.Code) *fault.Error {
@@ -44,7 +46,8 @@ func TestMarkers(t *testing.T) {
 		t.Errorf("the state has the markers %s", got)
 	}
 	got := value(t, do(t, h, "marker.query", `{"id":"ant"}`, 0))
-	if encode(t, got["location"]) != `{"x":90,"y":75}` || got["marker"] != "ant" || got["type"] != "pointer" || got["moved"] != nil {
+	if encode(t, got["location"]) != `{"x":90,"y":75}` || got["marker"] != "ant" || got["type"] != "pointer" ||
+		got["moved"] != nil {
 		t.Errorf("marker.query: %v", got)
 	}
 	if got := value(t, do(t, h, "page.info", `{}`, 0)); got["title"] != "" {

@@ -64,7 +64,8 @@ func TestPageFetch(t *testing.T) {
 	if v["body"] != "of the page" || v["ok"] != true || v["redirected"] != false {
 		t.Errorf("the page's cookies are not sent: %v", v)
 	}
-	if v = value(t, get("/here", 10*time.Second)); v["body"] != "of the page" || v["redirected"] != true || v["url"] != s.URL+"/data" {
+	v = value(t, get("/here", 10*time.Second))
+	if v["body"] != "of the page" || v["redirected"] != true || v["url"] != s.URL+"/data" {
 		t.Errorf("a redirect within the origin: %v", v)
 	}
 	if methods[0] != http.MethodGet {
@@ -80,7 +81,8 @@ func TestPageFetch(t *testing.T) {
 	if n := stolen.Load(); n != 0 {
 		t.Errorf("the other origin got %d requests", n)
 	}
-	if r := get("/slow", 1500*time.Millisecond); fault.CodeOf(r.Err) != fault.PageFetchFailed && fault.CodeOf(r.Err) != fault.HandlerTimeout {
+	if r := get("/slow", 1500*time.Millisecond); fault.CodeOf(r.Err) != fault.PageFetchFailed &&
+		fault.CodeOf(r.Err) != fault.HandlerTimeout {
 		t.Errorf("an address that does not answer: %v", r.Err)
 	}
 }
@@ -113,9 +115,13 @@ func TestPageFetchOfAddressesThatGoRefuses(t *testing.T) {
 				}
 				switch path {
 				case "/":
-					fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<!doctype html><title>x</title>")
+					fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n"+
+						"<!doctype html><title>x</title>")
 				case "/to":
-					fmt.Fprint(c, "HTTP/1.1 302 Found\r\nLocation: /sale/50%\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+					fmt.Fprint(
+						c,
+						"HTTP/1.1 302 Found\r\nLocation: /sale/50%\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+					)
 				case "/sale/50%":
 					fmt.Fprint(c, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nhalf")
 				default:

@@ -22,7 +22,12 @@ func TestCallsOnOneTabRunInTheOrderOfAccept(t *testing.T) {
 	for i := range 20 {
 		all.Add(1)
 		args := fmt.Sprintf(`{"text":"%d,","target":{"selector":"textarea"}}`, i)
-		h.Accept(runtime.Call{ID: fmt.Sprint(i), Target: first(t, h), Name: "text.insert", Arguments: json.RawMessage(args)}, func(r runtime.Reply) {
+		h.Accept(runtime.Call{
+			ID:        fmt.Sprint(i),
+			Target:    first(t, h),
+			Name:      "text.insert",
+			Arguments: json.RawMessage(args),
+		}, func(r runtime.Reply) {
 			mu.Lock()
 			defer mu.Unlock()
 			order = append(order, len(order))
@@ -114,7 +119,8 @@ func TestDeadlinesAndCancelsOvertakeTheQueue(t *testing.T) {
 		t.Errorf("%s: %v after %s, want the running call to be cancelled", a.id, a.reply.Err, a.after)
 	}
 	r := do(t, h, "locator.wait_for", `{"locator":{"selector":"#never"},"timeout_ms":20000}`, 500*time.Millisecond)
-	if fault.CodeOf(r.Err) != fault.HandlerTimeout || r.Duration < 500*time.Millisecond || r.Duration > 500*time.Millisecond+slack {
+	if fault.CodeOf(r.Err) != fault.HandlerTimeout || r.Duration < 500*time.Millisecond ||
+		r.Duration > 500*time.Millisecond+slack {
 		t.Errorf("a running call out of time: %v after %s", r.Err, r.Duration)
 	}
 	if got := value(t, do(t, h, "page.info", `{}`, 0)); got["url"] != url+"/" {
@@ -132,11 +138,22 @@ func TestAWedgedTabDoesNotHoldUpTheOthers(t *testing.T) {
 	h := open(t, runtime.Options{Open: []string{url + "/fine", url + "/wedged"}})
 	tabs := h.Tabs()
 	fine, wedged := runtime.Target{RuntimeID: tabs[0].RuntimeID}, runtime.Target{RuntimeID: tabs[1].RuntimeID}
-	info := h.Do(t.Context(), runtime.Call{ID: "i", Target: wedged, Name: "locator.element_info", Arguments: json.RawMessage(`{"locator":{"selector":"button"}}`)})
+	info := h.Do(t.Context(), runtime.Call{
+		ID:        "i",
+		Target:    wedged,
+		Name:      "locator.element_info",
+		Arguments: json.RawMessage(`{"locator":{"selector":"button"}}`),
+	})
 	center := value(t, info)["clickable_center"].(map[string]any)
 	click := fmt.Sprintf(`{"x":%v,"y":%v}`, center["x"], center["y"])
 	began := time.Now()
-	r := h.Do(t.Context(), runtime.Call{ID: "c", Target: wedged, Name: "pointer.click", Arguments: json.RawMessage(click), Timeout: 500 * time.Millisecond})
+	r := h.Do(t.Context(), runtime.Call{
+		ID:        "c",
+		Target:    wedged,
+		Name:      "pointer.click",
+		Arguments: json.RawMessage(click),
+		Timeout:   500 * time.Millisecond,
+	})
 	if took := time.Since(began); took > 500*time.Millisecond+slack {
 		t.Errorf("the click on the wedged page ended after %s", took)
 	}
@@ -172,7 +189,10 @@ func TestRoutingNeverGuesses(t *testing.T) {
 		{"both match", runtime.Target{URLContains: "127.0.0.1"}, fault.AmbiguousRuntime, 0},
 		{"none matches", runtime.Target{URLContains: "example"}, fault.RuntimeNotFound, 0},
 		{"unknown id", runtime.Target{RuntimeID: "x"}, fault.RuntimeNotFound, 0},
-		{"id of one, url of the other", runtime.Target{RuntimeID: tabs[0].RuntimeID, URLContains: "/two"}, fault.RuntimeNotFound, 0},
+		{
+			"id of one, url of the other",
+			runtime.Target{RuntimeID: tabs[0].RuntimeID, URLContains: "/two"}, fault.RuntimeNotFound, 0,
+		},
 		{"by id", runtime.Target{RuntimeID: tabs[1].RuntimeID}, "", 1},
 		{"by key", runtime.Target{RuntimeKey: tabs[0].RuntimeKey}, "", 0},
 		{"by url, any case", runtime.Target{URLContains: "/TWO"}, "", 1},
@@ -215,7 +235,8 @@ func TestCloseAnswersEveryCall(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	if got = slices.Compact(got); len(got) != 1 || got[0] != fault.Cancelled {
+	got = slices.Compact(got)
+	if len(got) != 1 || got[0] != fault.Cancelled {
 		t.Errorf("codes %v, want cancelled only", got)
 	}
 }
@@ -228,14 +249,30 @@ func TestCallsAboutTabsDoNotWaitBehindAPage(t *testing.T) {
 	target := runtime.Target{RuntimeID: tabs[0].RuntimeID}
 	ended := make(chan runtime.Reply, 1)
 	cancel := h.Accept(runtime.Call{ID: "waits", Target: target, Name: "locator.wait_for", Timeout: time.Minute,
-		Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":50000}`)}, func(r runtime.Reply) { ended <- r })
+		Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":50000}`)},
+		func(r runtime.Reply) { ended <- r })
 	defer func() { cancel(); <-ended }()
 	listed := value(t, h.Do(t.Context(), runtime.Call{ID: "lists", Target: target, Name: "browser.claimed_tabs.list"}))
 	rows := listed["tabs"].([]any)
 	other := rows[1].(map[string]any)["tab_id"]
-	value(t, h.Do(t.Context(), runtime.Call{ID: "activates", Target: target, Name: "browser.claimed_tabs.activate", Arguments: json.RawMessage(fmt.Sprintf(`{"tab_id":%v}`, other))}))
-	value(t, h.Do(t.Context(), runtime.Call{ID: "closes", Target: target, Name: "browser.close_tab", Arguments: json.RawMessage(fmt.Sprintf(`{"tab_id":%v}`, other))}))
-	value(t, h.Do(t.Context(), runtime.Call{ID: "opens", Target: target, Name: "browser.open_tab", Arguments: json.RawMessage(`{"url":"` + url + `/other"}`)}))
+	value(t, h.Do(t.Context(), runtime.Call{
+		ID:        "activates",
+		Target:    target,
+		Name:      "browser.claimed_tabs.activate",
+		Arguments: json.RawMessage(fmt.Sprintf(`{"tab_id":%v}`, other)),
+	}))
+	value(t, h.Do(t.Context(), runtime.Call{
+		ID:        "closes",
+		Target:    target,
+		Name:      "browser.close_tab",
+		Arguments: json.RawMessage(fmt.Sprintf(`{"tab_id":%v}`, other)),
+	}))
+	value(t, h.Do(t.Context(), runtime.Call{
+		ID:        "opens",
+		Target:    target,
+		Name:      "browser.open_tab",
+		Arguments: json.RawMessage(`{"url":"` + url + `/other"}`),
+	}))
 	select {
 	case r := <-ended:
 		t.Errorf("the waiting call ended first: %v", r.Err)

@@ -92,7 +92,8 @@ func TestQuirkSubsetSchema(t *testing.T) {
 	url := serve(t, map[string]string{"/a": `<p>1`})
 	manifest := func(schema string) string {
 		return `{"protocol":"actions.json","version":1,"tools":[],"state_projections":[{"name":"n","snapshot":{"version":1,"source":"dom",
-			"extract":[{"id":"p","selector":"p"}],"projection":{"language":"jsonata","expression":"{\"n\":$count(p)+1}"},"output_schema":` + schema + `}}]}`
+			"extract":[{"id":"p","selector":"p"}],"projection":{"language":"jsonata","expression":"{\"n\":$count(p)+1}"},"output_schema":` +
+			schema + `}}]}`
 	}
 	for _, c := range []struct {
 		name, schema      string
@@ -100,15 +101,25 @@ func TestQuirkSubsetSchema(t *testing.T) {
 	}{
 		{"integer", `{"type":"object","properties":{"n":{"type":"integer"}}}`, "", fault.StateSchemaValidationFailed},
 		{"number", `{"type":"object","required":["n"],"properties":{"n":{"type":["null","number"]}}}`, "", ""},
-		{"a keyword of JSON Schema", `{"type":"object","properties":{"n":{"type":"number","minimum":100}}}`, fault.StateSchemaValidationFailed, ""},
-		{"required", `{"type":"object","required":["m"]}`, fault.StateSchemaValidationFailed, fault.StateSchemaValidationFailed},
+		{
+			"a keyword of JSON Schema", `{"type":"object","properties":{"n":{"type":"number","minimum":100}}}`,
+			fault.StateSchemaValidationFailed, "",
+		},
+		{
+			"required", `{"type":"object","required":["m"]}`,
+			fault.StateSchemaValidationFailed, fault.StateSchemaValidationFailed,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, profile := range []struct {
 				set  quirks.Set
 				want fault.Code
 			}{{quirks.Set{}, c.strict}, {quirks.Of(quirks.SubsetSchema), c.extension}} {
-				h := open(t, runtime.Options{Open: []string{url + "/a"}, Maps: mapsOf(t, manifest(c.schema)), Quirks: profile.set})
+				h := open(t, runtime.Options{
+					Open:   []string{url + "/a"},
+					Maps:   mapsOf(t, manifest(c.schema)),
+					Quirks: profile.set,
+				})
 				r := do(t, h, "actions.site", `{"mode":"state_read","projection_name":"n"}`, 10*time.Second)
 				if got := fault.CodeOf(r.Err); got != profile.want {
 					t.Errorf("quirks %v: got %v, want code %q", profile.set.Names(), r.Err, profile.want)
@@ -188,8 +199,17 @@ func TestQuirkMapsAsTheyCome(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set})
 			supplied := func(arguments string) *fault.Error {
-				return h.Do(t.Context(), runtime.Call{ID: "c", Name: runtime.SiteTool, Arguments: json.RawMessage(arguments), Timeout: 10 * time.Second,
-					Target: first(t, h), Map: &runtime.SuppliedMap{Path: "shared/x/sites/127.0.0.1/m/actions.json", JSON: json.RawMessage(manifest)}}).Err
+				return h.Do(t.Context(), runtime.Call{
+					ID:        "c",
+					Name:      runtime.SiteTool,
+					Arguments: json.RawMessage(arguments),
+					Timeout:   10 * time.Second,
+					Target:    first(t, h),
+					Map: &runtime.SuppliedMap{
+						Path: "shared/x/sites/127.0.0.1/m/actions.json",
+						JSON: json.RawMessage(manifest),
+					},
+				}).Err
 			}
 			for arguments, want := range map[string]fault.Code{
 				`{"mode":"call","action":"good"}`:                  c.wantGood,
@@ -224,7 +244,13 @@ func TestQuirkSiteActionsBeside(t *testing.T) {
 			order := make(chan string, 2)
 			started := make(chan struct{}, 10)
 			for _, name := range []string{"slow", "page.info"} {
-				h.Accept(runtime.Call{ID: name, Name: name, Target: first(t, h), Timeout: 10 * time.Second, Progress: func(runtime.Progress) { started <- struct{}{} }},
+				h.Accept(runtime.Call{
+					ID:       name,
+					Name:     name,
+					Target:   first(t, h),
+					Timeout:  10 * time.Second,
+					Progress: func(runtime.Progress) { started <- struct{}{} },
+				},
 					func(runtime.Reply) { order <- name })
 				if name == "slow" {
 					<-started
@@ -248,31 +274,50 @@ func TestQuirkUpstreamAnswers(t *testing.T) {
 		wide                    fault.Code
 	}{
 		{quirks.Set{}, "cdp", "", `{"ok":true,"primitive":"keyboard.press"`, ""},
-		{quirks.Of(quirks.UpstreamAnswers), "extension", `{"ok":false,"primitive":"locator.element_info","adapter":"extension","error":{"code":"target_not_found"`, `{"pressed":true`, fault.ExpressionOutputTooLarge},
+		{
+			quirks.Of(quirks.UpstreamAnswers), "extension",
+			`{"ok":false,"primitive":"locator.element_info","adapter":"extension","error":{"code":"target_not_found"`,
+			`{"pressed":true`, fault.ExpressionOutputTooLarge,
+		},
 	} {
 		t.Run(c.adapter, func(t *testing.T) {
 			h := open(t, runtime.Options{Open: []string{url + "/a"}, Quirks: c.set, Maps: mapsOf(t, mapOf(nil, []string{
-				`{"name":"wide","snapshot":{"version":1,"source":"dom","extract":[],"projection":{"language":"jsonata","expression":"$pad('x', 40000)"}}}`}))})
+				`{"name":"wide","snapshot":{"version":1,"source":"dom","extract":[],` +
+					`"projection":{"language":"jsonata","expression":"$pad('x', 40000)"}}}`}))})
 			do := func(name, args string) runtime.Reply {
-				return h.Do(t.Context(), runtime.Call{ID: name, Name: name, Target: first(t, h), Arguments: json.RawMessage(args), Timeout: 10 * time.Second})
+				return h.Do(t.Context(), runtime.Call{
+					ID:        name,
+					Name:      name,
+					Target:    first(t, h),
+					Arguments: json.RawMessage(args),
+					Timeout:   10 * time.Second,
+				})
 			}
-			if got := do(runtime.SiteTool, `{"mode":"state_read","projection_name":"wide","max_bytes":50000}`).Err; fault.CodeOf(got) != c.wide {
+			if got := do(
+				runtime.SiteTool, `{"mode":"state_read","projection_name":"wide","max_bytes":50000}`,
+			).Err; fault.CodeOf(got) != c.wide {
 				t.Errorf("a state of 40,000 bytes: got %v, want %q", got, c.wide)
 			}
-			if got := string(do("page.info", `{}`).Output); !strings.HasPrefix(got, `{"ok":true,"primitive":"page.info","adapter":"`+c.adapter+`"`) {
+			if got := string(do("page.info", `{}`).Output); !strings.HasPrefix(
+				got, `{"ok":true,"primitive":"page.info","adapter":"`+c.adapter+`"`,
+			) {
 				t.Errorf("page.info: got %s", got)
 			}
 			missing := do("locator.element_info", `{"locator":{"selector":"#no"}}`)
-			if missing.Err == nil || missing.Err.Code != fault.TargetNotFound || missing.Err.Fields["adapter"] != c.adapter {
+			if missing.Err == nil || missing.Err.Code != fault.TargetNotFound ||
+				missing.Err.Fields["adapter"] != c.adapter {
 				t.Errorf("an element that is not there: got the error %v", missing.Err)
 			}
 			if got := string(missing.Answer); (got == "") != (c.missing == "") || !strings.HasPrefix(got, c.missing) {
 				t.Errorf("an element that is not there: got the answer %s, want %s", got, c.missing)
 			}
-			if got := do("browser.run_javascript", `{"source":"throw new Error('no')"}`); got.Err == nil || len(got.Answer) > 0 {
+			if got := do("browser.run_javascript", `{"source":"throw new Error('no')"}`); got.Err == nil ||
+				len(got.Answer) > 0 {
 				t.Errorf("a script that throws: got %v, %s, want an error alone", got.Err, got.Answer)
 			}
-			if got := string(do("keyboard.press", `{"key":"a","trusted":true}`).Output); !strings.HasPrefix(got, c.press) {
+			if got := string(do(
+				"keyboard.press", `{"key":"a","trusted":true}`,
+			).Output); !strings.HasPrefix(got, c.press) {
 				t.Errorf("a trusted press: got %s, want %s", got, c.press)
 			}
 		})

@@ -63,7 +63,9 @@ func (h *Host) watch() *browser.Watch {
 		return nil
 	}
 	wants := r.Wants()
-	w := &browser.Watch{Dialog: func(t *browser.Tab, d primitives.Dialog, open bool) { r.Page(t, PageEvent{Dialog: &d, Open: open}) }}
+	w := &browser.Watch{
+		Dialog: func(t *browser.Tab, d primitives.Dialog, open bool) { r.Page(t, PageEvent{Dialog: &d, Open: open}) },
+	}
 	if wants.Requests {
 		w.Request = func(t *browser.Tab, q primitives.NetworkRequest) { r.Page(t, PageEvent{Request: &q}) }
 	}
@@ -118,8 +120,8 @@ func (h *Host) States(ctx context.Context, target Target) []StateSeen {
 	return t.rooms.states.Declared(ctx)
 }
 
-// RecordItem tells the recorder of a message that a face has received or sent; name is that of the call that it is about.
-// A message that brings a call is told when the call was answered: only then is it known what of it is secret.
+// RecordItem tells the recorder of a message that a face has received or sent; name is that of the call that it is
+// about. A message that brings a call is told when the call was answered: only then is it known what of it is secret.
 func (h *Host) RecordItem(at time.Time, received bool, name string, item func() []byte) {
 	if r, ok := h.opts.Recorder.(interface {
 		Item(at time.Time, received bool, name string, item []byte)
@@ -138,7 +140,9 @@ func (h *Host) recordLastStates(ctx context.Context, tabs []*Tab) {
 }
 
 // recordPrimitive does the same for a primitive of a call.
-func (v invoker) recordPrimitive(ctx context.Context, page primitives.Page, record *primitives.Record, args json.RawMessage) func(primitives.Result) {
+func (v invoker) recordPrimitive(
+	ctx context.Context, page primitives.Page, record *primitives.Record, args json.RawMessage,
+) func(primitives.Result) {
 	r := v.host.opts.Recorder
 	if r == nil {
 		return func(primitives.Result) {}
@@ -147,6 +151,12 @@ func (v invoker) recordPrimitive(ctx context.Context, page primitives.Page, reco
 	step := v.job.at.Step
 	v.job.mu.Unlock()
 	return r.Primitive(ctx, Invocation{
-		Call: v.job.recorded, Step: step, TabID: v.tab.id, Primitive: record.Name, Acts: record.Acts, Arguments: args, Page: page,
+		Call:      v.job.recorded,
+		Step:      step,
+		TabID:     v.tab.id,
+		Primitive: record.Name,
+		Acts:      record.Acts,
+		Arguments: args,
+		Page:      page,
 	})
 }

@@ -13,13 +13,18 @@ import (
 // takesSecrets are the arguments in which a placeholder is replaced by its secret. They
 // go into a field, a prompt or a cookie, and no script sees them before.
 var takesSecrets = map[string][]string{
-	"text.insert": {"text"}, "text.type": {"text"}, "browser.dismiss_dialog": {"prompt_text"}, "cookie.set": {"cookies"},
+	"text.insert":            {"text"},
+	"text.type":              {"text"},
+	"browser.dismiss_dialog": {"prompt_text"},
+	"cookie.set":             {"cookies"},
 }
 
 // revealSecrets puts the secrets into the arguments of the primitive name. Only those are revealed
 // that the call itself names (named are its arguments): neither a map nor a page can ask for
 // one. address is the page that gets them.
-func revealSecrets(secrets *mask.Set, named json.RawMessage, address, name string, args json.RawMessage) (json.RawMessage, *fault.Error) {
+func revealSecrets(
+	secrets *mask.Set, named json.RawMessage, address, name string, args json.RawMessage,
+) (json.RawMessage, *fault.Error) {
 	if secrets.Empty() || !secrets.Uses(string(args)) {
 		return args, nil
 	}
@@ -68,13 +73,15 @@ func mapStrings(v any, change func(string) (string, error)) (any, error) {
 		return change(v)
 	case []any:
 		for i := range v {
-			if v[i], err = mapStrings(v[i], change); err != nil {
+			v[i], err = mapStrings(v[i], change)
+			if err != nil {
 				return nil, err
 			}
 		}
 	case map[string]any:
 		for k := range v {
-			if v[k], err = mapStrings(v[k], change); err != nil {
+			v[k], err = mapStrings(v[k], change)
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -11,7 +11,9 @@ import (
 // hideResult masks what a primitive answers, before a workflow or a caller has it.
 func (h *Host) hideResult(r primitives.Result) primitives.Result {
 	if s := h.opts.Secrets; !s.Empty() {
-		r.Payload, r.Effects, r.Err = s.FromPage(r.Payload), s.FromPage(r.Effects), s.Fault(r.Err)
+		r.Payload = s.FromPage(r.Payload)
+		r.Effects = s.FromPage(r.Effects)
+		r.Err = s.Fault(r.Err)
 	}
 	return r
 }
@@ -28,7 +30,11 @@ func (h *Host) hideReply(r Reply, of Call) Reply {
 	if judges(of) {
 		output = s.MaskStrings
 	}
-	r.Output, r.Answer, r.Steps, r.URL, r.Err = output(r.Output), s.MaskJSON(r.Answer), s.MaskStrings(r.Steps), s.Mask(r.URL), s.Fault(r.Err)
+	r.Output = output(r.Output)
+	r.Answer = s.MaskJSON(r.Answer)
+	r.Steps = s.MaskStrings(r.Steps)
+	r.URL = s.Mask(r.URL)
+	r.Err = s.Fault(r.Err)
 	r.Remembered, r.Repairs = s.MaskStrings(r.Remembered), s.MaskStrings(r.Repairs)
 	return r
 }
@@ -43,7 +49,9 @@ func judges(c Call) bool {
 
 func (h *Host) hideEvent(e Event) Event {
 	if s := h.opts.Secrets; !s.Empty() {
-		e.Payload, e.URL, e.Tab = s.FromPage(e.Payload), s.Mask(e.URL), h.hideStatus(e.Tab)
+		e.Payload = s.FromPage(e.Payload)
+		e.URL = s.Mask(e.URL)
+		e.Tab = h.hideStatus(e.Tab)
 	}
 	return e
 }

@@ -39,9 +39,13 @@ type session struct {
 }
 
 func (h *Host) sessionOf(t *Tab, from *sites.Map) session {
-	return session{host: h, tab: t, Stored: mapset.Stored{Maps: h.opts.Maps, Reader: from, Import: func(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
-		return h.ImportBundle(h.ctx, bundle)
-	}}}
+	return session{host: h, tab: t, Stored: mapset.Stored{
+		Maps:   h.opts.Maps,
+		Reader: from,
+		Import: func(bundle json.RawMessage) (json.RawMessage, *fault.Error) {
+			return h.ImportBundle(h.ctx, bundle)
+		},
+	}}
 }
 
 // SetPacing implements session.Session.

@@ -49,7 +49,9 @@ func (h *Host) chosenOf(tabs []*Tab) int {
 func (t *Tab) info() primitives.TabInfo {
 	info := t.identity()
 	status := t.Status()
-	info.URL, info.Title, info.WindowID = status.URL, status.Title, status.WindowID
+	info.URL = status.URL
+	info.Title = status.Title
+	info.WindowID = status.WindowID
 	return info
 }
 

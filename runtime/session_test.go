@@ -152,7 +152,8 @@ func runHostCase(t *testing.T, c hostCase, pages, rel, profile string) {
 			for !seen {
 				select {
 				case ev := <-events:
-					if seen = ev.Kind == runtime.DOMEvent && ev.Name == e.Name; seen {
+					seen = ev.Kind == runtime.DOMEvent && ev.Name == e.Name
+					if seen {
 						differs = missing(e.Payload, decoded(t, ev.Payload))
 					}
 				case <-timer.C:

@@ -73,7 +73,8 @@ func TestSignalsOfEveryFrame(t *testing.T) {
 		})
 	}
 	page("/{$}", `<script>`+said("first")+`</script>`+hostile+`<script>`+said("hostile")+`</script><p id=open>open</p>
-		<iframe src="/inner"></iframe><iframe src="OTHER/foreign"></iframe><iframe srcdoc="<script>`+said("srcdoc")+`</script>"></iframe>
+		<iframe src="/inner"></iframe><iframe src="OTHER/foreign"></iframe><iframe srcdoc="<script>`+said("srcdoc")+
+		`</script>"></iframe>
 		<iframe id=written></iframe><script>
 			const d = document.getElementById('written').contentDocument;
 			d.open(); d.write("<!doctype html><p>w<script>setTimeout(() => `+said("written")+`)<\/script>"); d.close();
@@ -105,7 +106,8 @@ func TestSignalsOfEveryFrame(t *testing.T) {
 			t.Errorf("%q was not received", w)
 		}
 	}
-	if e := got["foreign"]; e.URL != other+"/foreign" || e.PageEvent != "app:said" || e.ID == "" || e.ObservedAt.IsZero() {
+	if e := got["foreign"]; e.URL != other+"/foreign" || e.PageEvent != "app:said" || e.ID == "" ||
+		e.ObservedAt.IsZero() {
 		t.Errorf("event of another origin: %+v", e)
 	}
 	found := script(t, h, `return {leaks: window.leaks, caught: window.caught ?? null}`)
@@ -116,7 +118,9 @@ func TestSignalsOfEveryFrame(t *testing.T) {
 
 // TestSignalsOfTheFirstDocument: also those of a tab that is just being opened.
 func TestSignalsOfTheFirstDocument(t *testing.T) {
-	url := serve(t, map[string]string{"/": `<script>dispatchEvent(new CustomEvent('app:said', {detail: {word: 'early'}}))</script>`})
+	url := serve(t, map[string]string{
+		"/": `<script>dispatchEvent(new CustomEvent('app:said', {detail: {word: 'early'}}))</script>`,
+	})
 	h := openMap(t, []string{url + "/"}, signalMap)
 	deadline := time.Now().Add(patience)
 	for {
@@ -134,10 +138,12 @@ func TestSignalsOfTheFirstDocument(t *testing.T) {
 
 // TestSignalsAreValidated: what is not as declared is counted, not forwarded.
 func TestSignalsAreValidated(t *testing.T) {
-	url := serve(t, map[string]string{"/": `<p id=open>open</p><button class=real>a</button><button class=other>b</button><script>
+	url := serve(t, map[string]string{
+		"/": `<p id=open>open</p><button class=real>a</button><button class=other>b</button><script>
 		window.app = {say: ({word}) => { dispatchEvent(new CustomEvent('app:said', {detail: {word}})); return {said: word} }};
 		window.tell = (name, detail, on = window) => on.dispatchEvent(new CustomEvent(name, {detail, bubbles: true}));
-	</script>`})
+	</script>`,
+	})
 	h := openMap(t, []string{url + "/"}, signalMap)
 	ev := subscribe(t, h)
 	dropped := func(reason string, count int) {
@@ -149,23 +155,32 @@ func TestSignalsAreValidated(t *testing.T) {
 			}
 		}
 		e := ev.signal(t, runtime.SignalsDroppedEvent)
-		if err := json.Unmarshal(e.Payload, &p); err != nil || len(p.Dropped) != 1 || p.Dropped[0].Reason != reason || p.Dropped[0].Count != count || p.Dropped[0].Signal != "page.said" {
+		if err := json.Unmarshal(e.Payload, &p); err != nil || len(p.Dropped) != 1 || p.Dropped[0].Reason != reason ||
+			p.Dropped[0].Count != count || p.Dropped[0].Signal != "page.said" {
 			t.Errorf("dropped: got %s, want %d %s of page.said", e.Payload, count, reason)
 		}
 	}
-	script(t, h, `tell('app:said', {word: 1}); tell('app:said', {}); tell('app:said', {word: 'x', more: true}); tell('app:said', 'text'); tell('app:said')`)
+	script(t, h, `tell('app:said', {word: 1}); tell('app:said', {}); tell('app:said', {word: 'x', more: true}); `+
+		`tell('app:said', 'text'); tell('app:said')`)
 	dropped("invalid_payload", 5)
 	script(t, h, `tell('app:said', {word: 'x'.repeat(70000)})`)
 	dropped("payload_too_large", 1)
 	script(t, h, `tell('app:said', {word: 1n})`)
 	dropped("payload_not_json", 1)
-	script(t, h, `tell('app:pressed', {from: 'other'}, document.querySelector('.other')); tell('app:pressed', {from: 'window'}); tell('app:pressed', {from: 'real'}, document.querySelector('.real'))`)
+	script(t, h, `tell('app:pressed', {from: 'other'}, document.querySelector('.other')); tell('app:pressed', `+
+		`{from: 'window'}); tell('app:pressed', {from: 'real'}, document.querySelector('.real'))`)
 	if e := ev.signal(t, "page.pressed"); string(e.Payload) != `{"from":"real"}` {
 		t.Errorf("signal with a target: got %s", e.Payload)
 	}
-	r := h.Do(t.Context(), runtime.Call{ID: "call-that-says", Target: first(t, h), Name: "say", Arguments: json.RawMessage(`{"word":"because"}`)})
+	r := h.Do(t.Context(), runtime.Call{
+		ID:        "call-that-says",
+		Target:    first(t, h),
+		Name:      "say",
+		Arguments: json.RawMessage(`{"word":"because"}`),
+	})
 	value(t, r)
-	if e := ev.signal(t, "page.said"); e.PreviousCallID != "call-that-says" || e.Tab.RuntimeID != first(t, h).RuntimeID {
+	if e := ev.signal(t, "page.said"); e.PreviousCallID != "call-that-says" ||
+		e.Tab.RuntimeID != first(t, h).RuntimeID {
 		t.Errorf("signal of a call: %+v", e)
 	}
 }
@@ -173,12 +188,14 @@ func TestSignalsAreValidated(t *testing.T) {
 // TestSignalsOnDemand: a disabled signal is not observed until it is enabled, and
 // a transition enables its own.
 func TestSignalsOnDemand(t *testing.T) {
-	url := serve(t, map[string]string{"/": `<p id=open>open</p><script>window.quiet = (n) => dispatchEvent(new CustomEvent('app:quiet', {detail: {n}}))</script>`})
+	url := serve(t, map[string]string{"/": `<p id=open>open</p><script>window.quiet = (n) => dispatchEvent(new ` +
+		`CustomEvent('app:quiet', {detail: {n}}))</script>`})
 	h := openMap(t, []string{url + "/"}, signalMap)
 	ev := subscribe(t, h)
 	script(t, h, `quiet(1)`)
 	out := value(t, do(t, h, runtime.SiteTool, `{"mode":"signals","name":"quiet.said","enabled":true}`, 10*time.Second))
-	if row := out["signals"].([]any)[0].(map[string]any); row["enabled"] != true || row["ingestion"] != "disabled_by_default" || row["forwarded"] != 0.0 {
+	row := out["signals"].([]any)[0].(map[string]any)
+	if row["enabled"] != true || row["ingestion"] != "disabled_by_default" || row["forwarded"] != 0.0 {
 		t.Errorf("after enabling: %v", row)
 	}
 	script(t, h, `quiet(2)`)
@@ -197,10 +214,13 @@ func TestSignalsOnDemand(t *testing.T) {
 			Signal    json.RawMessage `json:"signal"`
 		} `json:"transition"`
 	}
-	if err := json.Unmarshal(r.Output, &moved); err != nil || moved.Transition.StoppedBy != "signal" || string(moved.Transition.Signal) != `{"n":4}` {
+	err := json.Unmarshal(r.Output, &moved)
+	if err != nil || moved.Transition.StoppedBy != "signal" || string(moved.Transition.Signal) != `{"n":4}` {
 		t.Errorf("transition: %s %v", r.Output, err)
 	}
-	if r := do(t, h, runtime.SiteTool, `{"mode":"signals","name":"no.such","enabled":true}`, 10*time.Second); r.Err == nil || r.Err.Code != "unknown_reference" {
+	if r := do(
+		t, h, runtime.SiteTool, `{"mode":"signals","name":"no.such","enabled":true}`, 10*time.Second,
+	); r.Err == nil || r.Err.Code != "unknown_reference" {
 		t.Errorf("an unknown signal: %v", r.Err)
 	}
 }

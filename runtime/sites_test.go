@@ -89,7 +89,10 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 	}
 	switch {
 	case s.Press != "":
-		value(t, do(t, h, "debug.run_javascript", `{"source":"if (typeof window.box !== 'function') window.box = (id) => { const r = document.querySelector('[data-actions-json-attachment=\"' + id + '\"]').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; }"}`, 10*time.Second))
+		value(t, do(t, h, "debug.run_javascript", `{"source":"if (typeof window.box !== 'function') window.box = `+
+			`(id) => { const r = document.querySelector('[data-actions-json-attachment=\"' + id + `+
+			`'\"]').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; }"}`,
+			10*time.Second))
 		clickAttachment(t, h, s.Press)
 	case s.Keys != "":
 		args, _ := json.Marshal(map[string]string{"key": s.Keys})
@@ -122,7 +125,9 @@ func (s siteStep) check(t *testing.T, h *runtime.Host, ev events, at string) {
 		attachmentStates(t, h, strings.TrimPrefix(s.Attachments, "none"))
 	}
 	if s.Then != "" && s.Action+s.Mode+s.Call == "" {
-		s.Mode, s.Args, s.Eval = "list", nil, ""
+		s.Mode = "list"
+		s.Args = nil
+		s.Eval = ""
 		s.Expect, s.Error = nil, ""
 		s.liveCall.check(t, h, at)
 	}

@@ -34,17 +34,20 @@ func shelfProjection(name, more string) string {
 	  "extract":[{"id":"items","selector":"li","fields":{"id":{"attribute":"data-id","required":true},"name":{"selector":"b","trim":true}}}],
 	  "projection":{"language":"jsonata","expression":"{%% {'shelf': {'items': [records.items]}} %%}"},
 	  "output_schema":{"type":"object","required":["shelf"]}},
-	  "summaries":[{"name":"agent_context","expression":"{%% {'count': $count(state.shelf.items)} %%}"},{"name":"names","expression":"{%% [state.shelf.items.name] %%}"}]}`, name, more)
+	  "summaries":[{"name":"agent_context","expression":"{%% {'count': $count(state.shelf.items)} %%}"},{"name":"names","expression":"{%% [state.shelf.items.name] %%}"}]}`,
+		name, more)
 }
 
 func click(id, selector string) string {
 	return fmt.Sprintf(`{"id":"find_%[1]s","primitive":"locator.element_info","args":{"locator":{"selector":%[2]q}}},
-	  {"id":"press_%[1]s","primitive":"pointer.click","args":{"x":"{%% steps.find_%[1]s.output.clickable_center.x %%}","y":"{%% steps.find_%[1]s.output.clickable_center.y %%}"}}`, id, selector)
+	  {"id":"press_%[1]s","primitive":"pointer.click","args":{"x":"{%% steps.find_%[1]s.output.clickable_center.x %%}","y":"{%% steps.find_%[1]s.output.clickable_center.y %%}"}}`,
+		id, selector)
 }
 
 func tool(name, steps, more string) string {
 	return fmt.Sprintf(`{"name":%q,"description":"A test.","input_schema":{"type":"object"},
-	  "workflow":{"version":1,"expression_language":"jsonata","steps":[%s],"output":"{%% {'done': true} %%}"%s}}`, name, steps, more)
+	  "workflow":{"version":1,"expression_language":"jsonata","steps":[%s],"output":"{%% {'done': true} %%}"%s}}`,
+		name, steps, more)
 }
 
 func mapOf(tools, projections []string) string {
@@ -94,8 +97,11 @@ const (
 func shelf(t *testing.T, more ...string) *runtime.Host {
 	t.Helper()
 	url := serve(t, map[string]string{"/": shelfPage, "/other": shelfPage})
-	return openMap(t, []string{url}, mapOf([]string{tool("shelf.add", click("a", "#add"), ""), tool("shelf.noise", click("a", "#noise"), "")},
-		append([]string{shelfProjection("shelf.items", "")}, more...)))
+	return openMap(
+		t, []string{url},
+		mapOf([]string{tool("shelf.add", click("a", "#add"), ""), tool("shelf.noise", click("a", "#noise"), "")},
+			append([]string{shelfProjection("shelf.items", "")}, more...)),
+	)
 }
 
 // The outputs of the three modes as the wire reference has them, the order of
@@ -105,19 +111,30 @@ func TestStateModes(t *testing.T) {
 	diagnostics := `{"missing_required_fields":[],"selector_counts":{"items":2},"schema_valid":true,"truncated":false}`
 	for _, c := range []struct{ name, args, want string }{
 		{"the first difference", `{"mode":"state_diff","projection_name":"shelf.items"}`,
-			`{"ok":true,"projection":"shelf.items","baseline":"initialized","patch_format":"json_patch","patches":[],"semantic_deltas":[],"previous_state_hash":null,"state_hash":"HASH","observed_at":"TIME"}`},
+			`{"ok":true,"projection":"shelf.items","baseline":"initialized","patch_format":"json_patch","patches":[],` +
+				`"semantic_deltas":[],"previous_state_hash":null,"state_hash":"HASH","observed_at":"TIME"}`},
 		{"the state", `{"mode":"state_read","projection_name":"shelf.items","summary_name":null,"max_bytes":null}`,
-			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` + diagnostics + `,"state":` + twoItems + `}`},
+			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` +
+				diagnostics + `,"state":` + twoItems + `}`},
 		{"by the alias", `{"mode":"state_read","projection":"shelf.items"}`,
-			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` + diagnostics + `,"state":` + twoItems + `}`},
+			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` +
+				diagnostics + `,"state":` + twoItems + `}`},
 		{"the summary nobody named", `{"mode":"state_summary","projection_name":"shelf.items","summary_name":null}`,
-			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` + diagnostics + `,"summary_name":"agent_context","summary":{"count":2}}`},
+			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` +
+				diagnostics + `,"summary_name":"agent_context","summary":{"count":2}}`},
 		{"a named summary", `{"mode":"state_summary","projection_name":"shelf.items","summary_name":"names"}`,
-			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` + diagnostics + `,"summary_name":"names","summary":["Ant","Bee"]}`},
-		{"a summary of a state over its budget", `{"mode":"state_summary","projection_name":"shelf.items","max_bytes":10}`,
-			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` + diagnostics + `,"summary_name":"agent_context","summary":{"count":2}}`},
+			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` +
+				diagnostics + `,"summary_name":"names","summary":["Ant","Bee"]}`},
+		{
+			"a summary of a state over its budget",
+			`{"mode":"state_summary","projection_name":"shelf.items","max_bytes":10}`,
+			`{"ok":true,"projection":"shelf.items","state_hash":"HASH","observed_at":"TIME","diagnostics":` +
+				diagnostics + `,"summary_name":"agent_context","summary":{"count":2}}`,
+		},
 		{"no difference", `{"mode":"state_diff","projection_name":"shelf.items"}`,
-			`{"ok":true,"projection":"shelf.items","baseline":"previous_snapshot","patch_format":"json_patch","patches":[],"semantic_deltas":[],"previous_state_hash":"HASH","state_hash":"HASH","observed_at":"TIME"}`},
+			`{"ok":true,"projection":"shelf.items","baseline":"previous_snapshot","patch_format":"json_patch",` +
+				`"patches":[],"semantic_deltas":[],"previous_state_hash":"HASH","state_hash":"HASH",` +
+				`"observed_at":"TIME"}`},
 	} {
 		if r := site(t, h, c.args); r.Err != nil || masked(r.Output) != c.want {
 			t.Errorf("%s: %s\ngot  %s %v\nwant %s", c.name, c.args, masked(r.Output), r.Err, c.want)
@@ -129,12 +146,30 @@ func TestStateModes(t *testing.T) {
 		evidence   string
 	}{
 		{"no projection", `{"mode":"state_read"}`, fault.InvalidInput, "missing_required"},
-		{"an unknown one", `{"mode":"state_read","projection_name":"shelf.item"}`, fault.StateProjectionNotFound, "known_projections"},
-		{"an unknown summary", `{"mode":"state_summary","projection_name":"shelf.items","summary_name":"x"}`, fault.StateSummaryNotFound, ""},
-		{"over the budget", `{"mode":"state_read","projection_name":"shelf.items","max_bytes":20}`, fault.StatePayloadTooLarge, ""},
-		{"a difference over the budget", `{"mode":"state_diff","projection_name":"shelf.items","max_bytes":20}`, fault.StatePayloadTooLarge, ""},
-		{"a baseline where none belongs", `{"mode":"state_read","projection_name":"shelf.items","baseline":{}}`, fault.InvalidInput, ""},
-		{"a budget of nothing", `{"mode":"state_read","projection_name":"shelf.items","max_bytes":0}`, fault.InvalidInput, ""},
+		{
+			"an unknown one", `{"mode":"state_read","projection_name":"shelf.item"}`,
+			fault.StateProjectionNotFound, "known_projections",
+		},
+		{
+			"an unknown summary", `{"mode":"state_summary","projection_name":"shelf.items","summary_name":"x"}`,
+			fault.StateSummaryNotFound, "",
+		},
+		{
+			"over the budget", `{"mode":"state_read","projection_name":"shelf.items","max_bytes":20}`,
+			fault.StatePayloadTooLarge, "",
+		},
+		{
+			"a difference over the budget", `{"mode":"state_diff","projection_name":"shelf.items","max_bytes":20}`,
+			fault.StatePayloadTooLarge, "",
+		},
+		{
+			"a baseline where none belongs",
+			`{"mode":"state_read","projection_name":"shelf.items","baseline":{}}`, fault.InvalidInput, "",
+		},
+		{
+			"a budget of nothing", `{"mode":"state_read","projection_name":"shelf.items","max_bytes":0}`,
+			fault.InvalidInput, "",
+		},
 		{"an unknown mode", `{"mode":"markers","projection_name":"shelf.items"}`, fault.InvalidInput, ""},
 	} {
 		r := site(t, h, c.args)
@@ -147,7 +182,8 @@ func TestStateModes(t *testing.T) {
 }
 
 // tablePage is a table that another page of it grows.
-const tablePage = `<p></p><script>const more = () => document.body.insertAdjacentHTML('beforeend', Array.from({length: 1500}, (_, i) => '<i>row ' + i + ' of the table</i>').join('')); more()</script>`
+const tablePage = `<p></p><script>const more = () => document.body.insertAdjacentHTML('beforeend', ` +
+	`Array.from({length: 1500}, (_, i) => '<i>row ' + i + ' of the table</i>').join('')); more()</script>`
 
 // A list that is too large for one answer comes in pages of one moment.
 func TestStateRows(t *testing.T) {
@@ -194,13 +230,16 @@ func TestStateRows(t *testing.T) {
 		t.Errorf("%d rows in %d pages", len(texts), calls)
 	}
 	// All pages were handed out, and the table has grown.
-	if r := site(t, h, read+`,"rows":"/rows","offset":5,"state_hash":"`+hash+`"}`); fault.CodeOf(r.Err) != fault.StateMismatch || r.Err.NextStep == "" {
+	if r := site(
+		t, h, read+`,"rows":"/rows","offset":5,"state_hash":"`+hash+`"}`,
+	); fault.CodeOf(r.Err) != fault.StateMismatch || r.Err.NextStep == "" {
 		t.Errorf("a page of a state that is not there any more: %v", r.Err)
 	}
 	if texts, calls, _ := pages(`,"limit":1100,"max_bytes":90000`); len(texts) != 3000 || calls != 3 {
 		t.Errorf("%d rows in %d pages", len(texts), calls)
 	}
-	if out := output(t, site(t, h, read+`,"max_bytes":400000}`)); len(out["state"].(map[string]any)["rows"].([]any)) != 4500 {
+	out := output(t, site(t, h, read+`,"max_bytes":400000}`))
+	if len(out["state"].(map[string]any)["rows"].([]any)) != 4500 {
 		t.Errorf("the whole state has %d rows", len(out["state"].(map[string]any)["rows"].([]any)))
 	}
 	for _, c := range []struct {
@@ -211,7 +250,10 @@ func TestStateRows(t *testing.T) {
 		{read + `}`, fault.ExpressionOutputTooLarge, `"limit_bytes":32000`},
 		{read + `,"limits":{"nodes":1000}}`, fault.StateExtractLimitExceeded, `"needed":9000`},
 		{read + `,"limits":{"bytes":10000},"rows":"/rows"}`, fault.StateExtractLimitExceeded, `"limit":"bytes"`},
-		{read + `,"limits":{"bytes":16777217}}`, fault.InvalidInput, `"most":{"bytes":16777216,"nodes":1048576,"time_ms":10000}`},
+		{
+			read + `,"limits":{"bytes":16777217}}`, fault.InvalidInput,
+			`"most":{"bytes":16777216,"nodes":1048576,"time_ms":10000}`,
+		},
 		{read + `,"rows":"/row"}`, fault.InvalidInput, `/rows (4500)`},
 		{read + `,"rows":"/rows","max_bytes":5}`, fault.StatePayloadTooLarge, `"limit_bytes":5`},
 		{read + `,"offset":5}`, fault.InvalidInput, ""},
@@ -226,7 +268,10 @@ func TestStateRows(t *testing.T) {
 		}
 	}
 	// A summary counts within limits that the call gives.
-	summary := output(t, site(t, h, `{"mode":"state_summary","projection_name":"table","limits":{"nodes":500000,"bytes":16000000,"time_ms":5000}}`))
+	summary := output(t, site(
+		t, h,
+		`{"mode":"state_summary","projection_name":"table","limits":{"nodes":500000,"bytes":16000000,"time_ms":5000}}`,
+	))
 	if encode(t, summary["summary"]) != `{"rows":4500}` {
 		t.Errorf("the summary is %v", summary["summary"])
 	}
@@ -235,11 +280,18 @@ func TestStateRows(t *testing.T) {
 // What the operator allows holds for every read, whoever asks for it.
 func TestStatesAreReadWithinTheOperatorsLimits(t *testing.T) {
 	url := serve(t, map[string]string{"/": tablePage})
-	h := open(t, runtime.Options{Open: []string{url}, Limits: runtime.Limits{StateBytes: 1600}, Maps: mapsOf(t, mapOf(nil, []string{`{"name":"table","snapshot":{"version":1,"source":"dom",
-	  "extract":[{"id":"rows","selector":"i"}],"projection":{"language":"jsonata","expression":"$count(records.rows)"}},"summaries":[{"name":"agent_context","expression":"state"}]}`}))})
-	for _, args := range []string{`"state_read"`, `"state_read","rows":""`, `"state_summary"`, `"state_diff"`, `"state_watch"`} {
+	h := open(t, runtime.Options{
+		Open:   []string{url},
+		Limits: runtime.Limits{StateBytes: 1600},
+		Maps: mapsOf(t, mapOf(nil, []string{`{"name":"table","snapshot":{"version":1,"source":"dom",
+	  "extract":[{"id":"rows","selector":"i"}],"projection":{"language":"jsonata","expression":"$count(records.rows)"}},"summaries":[{"name":"agent_context","expression":"state"}]}`})),
+	})
+	for _, args := range []string{
+		`"state_read"`, `"state_read","rows":""`, `"state_summary"`, `"state_diff"`, `"state_watch"`,
+	} {
 		r := site(t, h, `{"projection_name":"table","mode":`+args+`}`)
-		if fault.CodeOf(r.Err) != fault.StateExtractLimitExceeded || !strings.Contains(encode(t, r.Err.Evidence), `"max":100,"needed":1500`) {
+		if fault.CodeOf(r.Err) != fault.StateExtractLimitExceeded ||
+			!strings.Contains(encode(t, r.Err.Evidence), `"max":100,"needed":1500`) {
 			t.Errorf("%s: %v", args, r.Err)
 		}
 	}
@@ -261,14 +313,16 @@ func TestStateDiffComparesWithTheLastFullRead(t *testing.T) {
 	if encode(t, got["patches"]) != added || got["baseline"] != "previous_snapshot" {
 		t.Errorf("after an addition: %v", got)
 	}
-	if delta := encode(t, got["semantic_deltas"]); !strings.Contains(delta, `"type":"entity_added"`) || !strings.Contains(delta, `"kind":"item"`) {
+	delta := encode(t, got["semantic_deltas"])
+	if !strings.Contains(delta, `"type":"entity_added"`) || !strings.Contains(delta, `"kind":"item"`) {
 		t.Errorf("semantic deltas: %s", delta)
 	}
 	if got := diff(""); encode(t, got["patches"]) != `[]` {
 		t.Errorf("a second time: %v", got)
 	}
 	got = diff(`,"baseline":` + twoItems)
-	if encode(t, got["patches"]) != added || got["baseline"] != "caller" || got["previous_state_hash"] == got["state_hash"] {
+	if encode(t, got["patches"]) != added || got["baseline"] != "caller" ||
+		got["previous_state_hash"] == got["state_hash"] {
 		t.Errorf("against a baseline: %v", got)
 	}
 	got = diff(`,"baseline":` + threeItems)
@@ -278,7 +332,8 @@ func TestStateDiffComparesWithTheLastFullRead(t *testing.T) {
 	tabs := h.Tabs()
 	value(t, do(t, h, "browser.navigate", `{"url":"`+tabs[0].URL+`other"}`, 0))
 	got = diff("")
-	if encode(t, got["patches"]) != `[{"op":"remove","path":"/shelf/items/2"}]` || got["baseline"] != "previous_snapshot" {
+	if encode(t, got["patches"]) != `[{"op":"remove","path":"/shelf/items/2"}]` ||
+		got["baseline"] != "previous_snapshot" {
 		t.Errorf("after a navigation: %v", got)
 	}
 }
@@ -288,9 +343,13 @@ func TestStateOfASuppliedProjection(t *testing.T) {
 	url := serve(t, map[string]string{"/": shelfPage})
 	h := open(t, runtime.Options{Open: []string{url}})
 	call := runtime.Call{
-		ID: newID(), Target: first(t, h), Name: runtime.SiteTool, Arguments: json.RawMessage(`{"mode":"state_read","projection_name":"shelf.items"}`),
+		ID:        newID(),
+		Target:    first(t, h),
+		Name:      runtime.SiteTool,
+		Arguments: json.RawMessage(`{"mode":"state_read","projection_name":"shelf.items"}`),
 		Map: &runtime.SuppliedMap{Path: "shared/sites/127.0.0.1/actions.json", JSON: json.RawMessage(
-			`{"protocol":"actions.json","version":1,"tools":[],"state_projections":[` + shelfProjection("shelf.items", "") + `]}`)},
+			`{"protocol":"actions.json","version":1,"tools":[],"state_projections":[` +
+				shelfProjection("shelf.items", "") + `]}`)},
 	}
 	if got := output(t, h.Do(t.Context(), call)); encode(t, got["state"]) != twoItems {
 		t.Errorf("got %v", got)
@@ -300,7 +359,8 @@ func TestStateOfASuppliedProjection(t *testing.T) {
 		t.Errorf("from the folder of another host: %v", r.Err)
 	}
 	call.Map.Path = "shared/sites/127.0.0.1/actions.json"
-	call.Map.JSON = json.RawMessage(`{"protocol":"actions.json","version":1,"tools":[],"state_projections":[{"name":"shelf.items","snapshot":{"version":2}}]}`)
+	call.Map.JSON = json.RawMessage(`{"protocol":"actions.json","version":1,"tools":[],` +
+		`"state_projections":[{"name":"shelf.items","snapshot":{"version":2}}]}`)
 	if r := h.Do(t.Context(), call); fault.CodeOf(r.Err) != fault.InvalidManifest {
 		t.Errorf("an invalid one: %v", r.Err)
 	}
@@ -313,9 +373,19 @@ func TestAMapWithAnInvalidProjectionIsRefused(t *testing.T) {
 	}
 	defer engine.Close()
 	for _, c := range []struct{ name, from, to, pointer string }{
-		{"an expression that does not parse", `[records.items]`, `[records.items`, "/state_projections/0/snapshot/projection/expression"},
-		{"a summary that does not parse", `$count(state`, `$count((state`, "/state_projections/0/summaries/0/expression"},
-		{"a recipe that does what recipes may not", `"summaries":`, `"markers":[{"id":"m","type":"pointer","recipe":[{"primitive":"browser.navigate"}]}],"summaries":`, "/state_projections/0/markers/0/recipe/0"},
+		{
+			"an expression that does not parse", `[records.items]`,
+			`[records.items`, "/state_projections/0/snapshot/projection/expression",
+		},
+		{
+			"a summary that does not parse", `$count(state`,
+			`$count((state`, "/state_projections/0/summaries/0/expression",
+		},
+		{
+			"a recipe that does what recipes may not", `"summaries":`,
+			`"markers":[{"id":"m","type":"pointer","recipe":[{"primitive":"browser.navigate"}]}],"summaries":`,
+			"/state_projections/0/markers/0/recipe/0",
+		},
 	} {
 		text := strings.Replace(mapOf(nil, []string{shelfProjection("shelf.items", "")}), c.from, c.to, 1)
 		_, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine)
@@ -327,12 +397,18 @@ func TestAMapWithAnInvalidProjectionIsRefused(t *testing.T) {
 			t.Errorf("%s: got %s, want %s at %s", c.name, shown, fault.InvalidManifest, c.pointer)
 		}
 	}
-	text := mapOf([]string{tool("shelf.add", click("a", "#add"), `,"postcondition":{"verify":{"language":"jsonata","expression":"true"}}`)}, nil)
-	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
+	text := mapOf([]string{
+		tool("shelf.add", click("a", "#add"), `,"postcondition":{"verify":{"language":"jsonata","expression":"true"}}`),
+	}, nil)
+	if _, err := runtime.MapFromBytes(
+		"test/actions.json", []byte(text), catalog.Standard(), engine,
+	); fault.CodeOf(err) != fault.InvalidManifest {
 		t.Errorf("a postcondition of a workflow that names no projection: %v", err)
 	}
 	text = strings.Replace(text, `"postcondition":{`, `"postcondition":{"projection":"x","timeout_ms":0,`, 1)
-	if _, err := runtime.MapFromBytes("test/actions.json", []byte(text), catalog.Standard(), engine); fault.CodeOf(err) != fault.InvalidManifest {
+	if _, err := runtime.MapFromBytes(
+		"test/actions.json", []byte(text), catalog.Standard(), engine,
+	); fault.CodeOf(err) != fault.InvalidManifest {
 		t.Errorf("a postcondition without any time: %v", err)
 	}
 }
@@ -347,7 +423,8 @@ func TestPostconditions(t *testing.T) {
 		return fmt.Sprintf(`{"verify":{"language":"jsonata","expression":%q}%s}`, expression, more)
 	}
 	hasThree := `{% $count(state.shelf.items) = 3 %}`
-	conditions := `"postconditions":{"shelf.add":` + verify(hasThree, "") + `,"shelf.later":` + verify(`{% $count(state.shelf.items) = input.count %}`, long) +
+	conditions := `"postconditions":{"shelf.add":` + verify(hasThree, "") + `,"shelf.later":` +
+		verify(`{% $count(state.shelf.items) = input.count %}`, long) +
 		`,"shelf.noise":` + verify(hasThree, short+`,"failure_message":"the shelf did not grow"`) +
 		`,"shelf.go":` + verify(`{% $exists(state.shelf) %}`, long+`,"projection":"other.items"`) +
 		`,"shelf.lost":` + verify(hasThree, short+`,"projection":"other.items"`) + `},`
@@ -357,7 +434,8 @@ func TestPostconditions(t *testing.T) {
 		tool("shelf.noise", click("a", "#noise"), ""),
 		tool("shelf.lost", click("a", "#noise"), ""),
 		tool("shelf.go", click("a", "#go"), ""),
-		tool("shelf.own", click("a", "#noise"), `,"postcondition":{"projection":"shelf.items","verify":{"language":"jsonata","expression":"{% $count(state.shelf.items) >= 2 %}"}}`),
+		tool("shelf.own", click("a", "#noise"), `,"postcondition":{"projection":"shelf.items",`+
+			`"verify":{"language":"jsonata","expression":"{% $count(state.shelf.items) >= 2 %}"}}`),
 		tool("shelf.plain", click("a", "#noise"), ""),
 	}, []string{
 		shelfProjection("shelf.items", conditions),
@@ -382,7 +460,9 @@ func TestPostconditions(t *testing.T) {
 			t.Errorf("%s: %v, want the postcondition %s", c.action, got, want)
 		}
 	}
-	if r := site(t, h, `{"mode":"state_diff","projection_name":"shelf.items"}`); output(t, r)["baseline"] != "initialized" {
+	if r := site(
+		t, h, `{"mode":"state_diff","projection_name":"shelf.items"}`,
+	); output(t, r)["baseline"] != "initialized" {
 		t.Errorf("a postcondition has touched the snapshots: %s", r.Output)
 	}
 	for _, c := range []struct {
@@ -403,7 +483,8 @@ func TestPostconditions(t *testing.T) {
 		if c.message != "" && r.Err.Message != c.message {
 			t.Errorf("%s: message %q", c.action, r.Err.Message)
 		}
-		if pc := encode(t, r.Err.Fields["postcondition"]); !strings.Contains(pc, `"ok":false`) || !strings.Contains(pc, c.verdict) {
+		pc := encode(t, r.Err.Fields["postcondition"])
+		if !strings.Contains(pc, `"ok":false`) || !strings.Contains(pc, c.verdict) {
 			t.Errorf("%s: postcondition %s", c.action, pc)
 		}
 		if state := encode(t, r.Err.Evidence["state"]); state != twoItems {
@@ -419,7 +500,8 @@ func TestPostconditions(t *testing.T) {
 	// Where the projection does not apply nobody can say what came of it.
 	value(t, do(t, h, "browser.navigate", `{"url":"`+url+`/"}`, 0))
 	r := call("shelf.lost", `{}`)
-	if fault.CodeOf(r.Err) != fault.StateProjectionNotFound || !strings.Contains(encode(t, r.Err.Fields["postcondition"]), "unknown") {
+	if fault.CodeOf(r.Err) != fault.StateProjectionNotFound ||
+		!strings.Contains(encode(t, r.Err.Fields["postcondition"]), "unknown") {
 		t.Errorf("on another page: %v %v", r.Err, r.Err.Fields)
 	}
 	r = site(t, h, `{"mode":"state_read","projection_name":"other.items"}`)

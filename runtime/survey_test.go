@@ -34,7 +34,8 @@ func (p *countingPage) Call(_ context.Context, _ primitives.FrameID, fn string, 
 		return fmt.Errorf("evaluating %s: %w", fn, err)
 	}
 	p.descriptors += len(in.Descriptors)
-	one := `{"found":true,"candidate":"selector","count":1,"visible_count":1,"handle":"h","facts":{"tag_name":"p","visible":true,"rendered":true,"enabled":true,"text":"x"}}`
+	one := `{"found":true,"candidate":"selector","count":1,"visible_count":1,"handle":"h","facts":{"tag_name":"p",` +
+		`"visible":true,"rendered":true,"enabled":true,"text":"x"}}`
 	list := strings.TrimSuffix(strings.Repeat(one+",", len(in.Descriptors)), ",")
 	return json.Unmarshal([]byte(`{"url":"https://a.test/","matches":[`+list+`]}`), out)
 }
@@ -48,9 +49,16 @@ func TestStatesAreOneRoundTrip(t *testing.T) {
 		if i > 0 && i < 8 {
 			before = fmt.Sprintf(`,{"name":"before","state":"s%d"}`, i-1)
 		}
-		states = append(states, fmt.Sprintf(`{"name":"s%d","diagnostics":[{"name":"d","target":{"selector":"#t%d"}}%s]}`, i, i%10, before))
+		states = append(
+			states,
+			fmt.Sprintf(`{"name":"s%d","diagnostics":[{"name":"d","target":{"selector":"#t%d"}}%s]}`, i, i%10, before),
+		)
 	}
-	l, err := sites.FromMap("m/actions.json", []byte(`{"protocol":"actions.json","version":1,"tools":[],"states":[`+strings.Join(states, ",")+`]}`), sites.Options{})
+	l, err := sites.FromMap(
+		"m/actions.json",
+		[]byte(`{"protocol":"actions.json","version":1,"tools":[],"states":[`+strings.Join(states, ",")+`]}`),
+		sites.Options{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

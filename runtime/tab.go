@@ -59,9 +59,14 @@ type Tab struct {
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
 	t := &Tab{
-		host: h, id: id, status: status, pacing: h.pacing(),
-		ready: make(chan struct{}), closed: make(chan struct{}),
-		calls: lane{wake: make(chan struct{}, 1)}, beside: lane{wake: make(chan struct{}, 1)},
+		host:   h,
+		id:     id,
+		status: status,
+		pacing: h.pacing(),
+		ready:  make(chan struct{}),
+		closed: make(chan struct{}),
+		calls:  lane{wake: make(chan struct{}, 1)},
+		beside: lane{wake: make(chan struct{}, 1)},
 	}
 	t.ctx, t.end = context.WithCancel(h.ctx)
 	return t
@@ -187,7 +192,8 @@ type lane struct {
 // controls are the primitives that speak of tabs, not to their pages: a page that does
 // not answer must not keep its tab from being listed, left or closed.
 var controls = map[string]bool{
-	"browser.claimed_tabs.list": true, "browser.claimed_tabs.activate": true, "browser.open_tab": true, "browser.close_tab": true,
+	"browser.claimed_tabs.list": true, "browser.claimed_tabs.activate": true,
+	"browser.open_tab": true, "browser.close_tab": true,
 }
 
 // besideTheQueue says whether a call does not wait for those that were accepted
@@ -352,7 +358,14 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 		timeout = h.opts.CallTimeout
 	}
 	call.Timeout = timeout
-	j := &job{host: h, call: call, from: from, tab: tab, done: done, accepted: time.Now()}
+	j := &job{
+		host:     h,
+		call:     call,
+		from:     from,
+		tab:      tab,
+		done:     done,
+		accepted: time.Now(),
+	}
 	if h.opts.OnCall != nil && call.Name != visitName {
 		if answered := h.opts.OnCall(call); answered != nil {
 			j.done = func(r Reply) { answered(r); done(r) }

@@ -35,11 +35,17 @@ func (h *Host) pick(target Target) (*Tab, *fault.Error) {
 }
 
 func matches(t Target, s TabStatus) bool {
-	return (t.RuntimeID == "" || t.RuntimeID == s.RuntimeID) &&
-		(t.RuntimeKey == "" || t.RuntimeKey == s.RuntimeKey) &&
-		(t.TabID == 0 || t.TabID == s.TabID) &&
-		(t.URLContains == "" || containsFold(s.URL, address.Part(t.URLContains))) &&
-		(t.TitleContains == "" || containsFold(s.Title, t.TitleContains))
+	switch {
+	case t.RuntimeID != "" && t.RuntimeID != s.RuntimeID:
+		return false
+	case t.RuntimeKey != "" && t.RuntimeKey != s.RuntimeKey:
+		return false
+	case t.TabID != 0 && t.TabID != s.TabID:
+		return false
+	case t.URLContains != "" && !containsFold(s.URL, address.Part(t.URLContains)):
+		return false
+	}
+	return t.TitleContains == "" || containsFold(s.Title, t.TitleContains)
 }
 
 func containsFold(s, sub string) bool {

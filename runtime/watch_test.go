@@ -22,7 +22,8 @@ func (e events) state(t *testing.T, projection string, d time.Duration) map[stri
 			if ev.Kind != runtime.DOMEvent {
 				continue
 			}
-			if ev.Name != "state."+projection || ev.PageEvent != ev.Name || ev.ID == "" || ev.Tab.RuntimeID == "" || ev.ObservedAt.IsZero() {
+			if ev.Name != "state."+projection || ev.PageEvent != ev.Name || ev.ID == "" || ev.Tab.RuntimeID == "" ||
+				ev.ObservedAt.IsZero() {
 				t.Errorf("event %+v", ev)
 			}
 			var payload map[string]any
@@ -51,7 +52,8 @@ func TestStateWatch(t *testing.T) {
 		t.Fatal("no event after an addition")
 	}
 	if encode(t, got["patches"]) != `[{"op":"add","path":"/shelf/items/2","value":{"id":"c","name":"Cat"}}]` ||
-		got["projection"] != "shelf.items" || got["previous_state_hash"] != begun["state_hash"] || got["state_hash"] == begun["state_hash"] ||
+		got["projection"] != "shelf.items" || got["previous_state_hash"] != begun["state_hash"] ||
+		got["state_hash"] == begun["state_hash"] ||
 		!strings.Contains(encode(t, got["semantic_deltas"]), "entity_added") {
 		t.Errorf("payload %v", got)
 	}
@@ -80,17 +82,22 @@ func TestStateWatch(t *testing.T) {
 	}
 
 	// The snapshots of the callers are not those of the watch.
-	if got := output(t, site(t, h, `{"mode":"state_diff","projection_name":"shelf.items"}`)); got["baseline"] != "initialized" {
+	if got := output(
+		t, site(t, h, `{"mode":"state_diff","projection_name":"shelf.items"}`),
+	); got["baseline"] != "initialized" {
 		t.Errorf("state_diff after a watch: %v", got)
 	}
-	if got := output(t, site(t, h, `{"mode":"state_watch","projection_name":"shelf.items","enabled":false}`)); got["watching"] != false {
+	if got := output(
+		t, site(t, h, `{"mode":"state_watch","projection_name":"shelf.items","enabled":false}`),
+	); got["watching"] != false {
 		t.Errorf("ending it: %v", got)
 	}
 	output(t, site(t, h, shelfAdd))
 	if got := ev.state(t, "shelf.items", 500*time.Millisecond); got != nil {
 		t.Errorf("an event after the end: %v", got)
 	}
-	if r := site(t, h, `{"mode":"state_watch","projection_name":"shelf.none"}`); fault.CodeOf(r.Err) != fault.StateProjectionNotFound {
+	r := site(t, h, `{"mode":"state_watch","projection_name":"shelf.none"}`)
+	if fault.CodeOf(r.Err) != fault.StateProjectionNotFound {
 		t.Errorf("watching what nobody declared: %v", r.Err)
 	}
 }
@@ -106,7 +113,10 @@ func TestStateWatchDoesNotWaitForTheQueue(t *testing.T) {
 	defer cancel()
 	busy := make(chan runtime.Reply, 1)
 	began := time.Now()
-	h.Accept(runtime.Call{ID: "add", Target: first(t, h), Name: runtime.SiteTool, Arguments: json.RawMessage(shelfAdd)}, func(runtime.Reply) {})
+	h.Accept(
+		runtime.Call{ID: "add", Target: first(t, h), Name: runtime.SiteTool, Arguments: json.RawMessage(shelfAdd)},
+		func(runtime.Reply) {},
+	)
 	go func() {
 		busy <- h.Do(ctx, runtime.Call{ID: "busy", Target: first(t, h), Name: "locator.wait_for", Timeout: time.Minute,
 			Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":25000}`)})
@@ -125,8 +135,12 @@ func TestStateWatchDoesNotWaitForTheQueue(t *testing.T) {
 
 // However often the page changes, a watch reads it only so often.
 func TestStateWatchIsBounded(t *testing.T) {
-	url := serve(t, map[string]string{"/": shelfPage + `<script>setInterval(() => { document.querySelector('#clock').textContent = Math.random(); }, 5)</script>`})
-	h := openMap(t, []string{url}, mapOf([]string{tool("shelf.add", click("a", "#add"), "")}, []string{shelfProjection("shelf.items", "")}))
+	url := serve(t, map[string]string{"/": shelfPage +
+		`<script>setInterval(() => { document.querySelector('#clock').textContent = Math.random(); }, 5)</script>`})
+	h := openMap(
+		t, []string{url},
+		mapOf([]string{tool("shelf.add", click("a", "#add"), "")}, []string{shelfProjection("shelf.items", "")}),
+	)
 	ev := subscribe(t, h)
 	before := h.WatchReads()
 	output(t, site(t, h, `{"mode":"state_watch","projection_name":"shelf.items","debounce_ms":20}`))

@@ -57,15 +57,25 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 		{"thread blocked for 20 s", `const end=performance.now()+20000;while(performance.now()<end);`, false},
 		{"endless microtasks", `(function again(){Promise.resolve().then(again)})()`, false},
 		{"dialog open", `alert("wait")`, true},
-		{"mutation all the time", `const c=new MessageChannel();let n=0;c.port1.onmessage=()=>{const end=performance.now()+40;while(performance.now()<end){m.innerHTML="<p><b>"+(n++)+"</b></p>".repeat(200)}c.port2.postMessage(0)};c.port2.postMessage(0)`, true},
+		{"mutation all the time", `const c=new MessageChannel();let n=0;c.port1.onmessage=()=>{const ` +
+			`end=performance.now()+40;while(performance.now()<end){m.innerHTML="<p><b>"+(n++)+"</b>` +
+			`</p>".repeat(200)}c.port2.postMessage(0)};c.port2.postMessage(0)`, true},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			url := serve(t, map[string]string{"/wedged": page, "/fine": page})
-			h := open(t, runtime.Options{Open: []string{url + "/wedged", strings.Replace(url, "127.0.0.1", "localhost", 1) + "/fine"}})
+			h := open(t, runtime.Options{
+				Open: []string{url + "/wedged", strings.Replace(url, "127.0.0.1", "localhost", 1) + "/fine"},
+			})
 			tabs := h.Tabs()
 			wedged, fine := runtime.Target{RuntimeID: tabs[0].RuntimeID}, runtime.Target{RuntimeID: tabs[1].RuntimeID}
 			call := func(target runtime.Target, name, args string, timeout time.Duration) runtime.Reply {
-				return h.Do(t.Context(), runtime.Call{ID: newID(), Target: target, Name: name, Arguments: json.RawMessage(args), Timeout: timeout})
+				return h.Do(t.Context(), runtime.Call{
+					ID:        newID(),
+					Target:    target,
+					Name:      name,
+					Arguments: json.RawMessage(args),
+					Timeout:   timeout,
+				})
 			}
 			besides := func() time.Duration { return median(t, call, fine) }
 			before := besides()
@@ -108,17 +118,22 @@ func TestNoCallOutlivesItsDeadlineOnAWedgedPage(t *testing.T) {
 					if over > neverLater {
 						t.Fatalf("%s %s ended %s after its deadline: %v", c.name, c.args, over, r.Err)
 					}
-					if best = min(best, over-<-late); best <= overrunLimit {
+					best = min(best, over-<-late)
+					if best <= overrunLimit {
 						break
 					}
 				}
 				if best > overrunLimit {
-					t.Errorf("%s %s ends %s after its deadline, want at most %s (%s)", c.name, c.args, best, overrunLimit, code)
+					t.Errorf(
+						"%s %s ends %s after its deadline, want at most %s (%s)",
+						c.name, c.args, best, overrunLimit, code,
+					)
 				}
 				if code != "" {
 					failed++
 				}
-				if code != "" && code != fault.HandlerTimeout && code != fault.DialogOpen && code != fault.Timeout && !kind.answers {
+				if code != "" && code != fault.HandlerTimeout && code != fault.DialogOpen && code != fault.Timeout &&
+					!kind.answers {
 					t.Errorf("%s %s ended with %s", c.name, c.args, code)
 				}
 			}
@@ -138,11 +153,16 @@ func timerLate(d time.Duration) <-chan time.Duration {
 }
 
 // median is how long a call on a healthy tab takes, of several.
-func median(t *testing.T, call func(runtime.Target, string, string, time.Duration) runtime.Reply, tab runtime.Target) time.Duration {
+func median(
+	t *testing.T, call func(runtime.Target, string, string, time.Duration) runtime.Reply, tab runtime.Target,
+) time.Duration {
 	t.Helper()
 	var all []time.Duration
 	for n := range 9 {
-		r := call(tab, []string{"page.info", "page.snapshot", "locator.value"}[n%3], []string{`{}`, `{}`, `{"locator":{"label":"Field"}}`}[n%3], 30*time.Second)
+		r := call(
+			tab, []string{"page.info", "page.snapshot", "locator.value"}[n%3],
+			[]string{`{}`, `{}`, `{"locator":{"label":"Field"}}`}[n%3], 30*time.Second,
+		)
 		if r.Err != nil {
 			t.Error(fmt.Errorf("a healthy tab: %w", r.Err))
 		}

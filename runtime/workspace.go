@@ -143,7 +143,9 @@ func (w *Workspace) Release() {
 	}
 	for _, t := range w.host.group(w) {
 		t.mu.Lock()
-		t.workspace, t.status.Workspace, t.status.Active = nil, "", false
+		t.workspace = nil
+		t.status.Workspace = ""
+		t.status.Active = false
 		t.mu.Unlock()
 		t.emit(TabReady)
 	}
@@ -298,7 +300,11 @@ func (h *Host) openTab(ctx context.Context, w *Workspace, address string, active
 	if err != nil {
 		return nil, err
 	}
-	bt, err := b.NewTab(ctx, address, browser.TabOptions{Background: !active, LoadTimeout: h.opts.LoadTimeout, Context: id})
+	bt, err := b.NewTab(ctx, address, browser.TabOptions{
+		Background:  !active,
+		LoadTimeout: h.opts.LoadTimeout,
+		Context:     id,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,13 @@ import (
 // in runs a primitive on one tab of a workspace and returns its output.
 func in(t *testing.T, h *runtime.Host, tab runtime.TabStatus, name, args string) string {
 	t.Helper()
-	r := h.Do(t.Context(), runtime.Call{ID: name, Name: name, Arguments: json.RawMessage(args), Target: runtime.Target{Workspace: tab.Workspace, TabID: tab.TabID}, Timeout: 20 * time.Second})
+	r := h.Do(t.Context(), runtime.Call{
+		ID:        name,
+		Name:      name,
+		Arguments: json.RawMessage(args),
+		Target:    runtime.Target{Workspace: tab.Workspace, TabID: tab.TabID},
+		Timeout:   20 * time.Second,
+	})
 	if r.Err != nil {
 		t.Fatalf("%s on tab %d of %q: %v", name, tab.TabID, tab.Workspace, r.Err)
 	}
@@ -43,8 +49,12 @@ func opened(t *testing.T, w *runtime.Workspace, url string) runtime.TabStatus {
 func TestWorkspacesShareNothing(t *testing.T) {
 	site := serve(t, map[string]string{"/": `<p>hello</p>`})
 	h := open(t, runtime.Options{Open: []string{site + "/"}})
-	one, two, plain := workspace(t, h, true), workspace(t, h, true), workspace(t, h, false)
-	a, b, c := opened(t, one, site+"/"), opened(t, two, site+"/"), opened(t, plain, site+"/")
+	one := workspace(t, h, true)
+	two := workspace(t, h, true)
+	plain := workspace(t, h, false)
+	a := opened(t, one, site+"/")
+	b := opened(t, two, site+"/")
+	c := opened(t, plain, site+"/")
 	const set = `{"source":"document.cookie = 'who=one; path=/'"}`
 	const get = `{"source":"return document.cookie"}`
 	in(t, h, a, "browser.run_javascript", set)
@@ -63,18 +73,24 @@ func TestWorkspacesShareNothing(t *testing.T) {
 		t.Errorf("workspace one lists %+v, want two tabs, the second active", tabs)
 	}
 	// A call without a target is for the host's own tab.
-	if r := h.Do(t.Context(), runtime.Call{ID: "1", Name: "page.info"}); r.Err != nil || r.RuntimeID != h.Tabs()[0].RuntimeID {
+	if r := h.Do(t.Context(), runtime.Call{ID: "1", Name: "page.info"}); r.Err != nil ||
+		r.RuntimeID != h.Tabs()[0].RuntimeID {
 		t.Errorf("a call without a target: %v on %s", r.Err, r.RuntimeID)
 	}
 	// And one workspace has no access to the tabs of another, whatever it names.
-	r := h.Do(t.Context(), runtime.Call{ID: "2", Name: "page.info", Target: runtime.Target{Workspace: two.ID(), TabID: a.TabID}})
+	r := h.Do(t.Context(), runtime.Call{
+		ID:     "2",
+		Name:   "page.info",
+		Target: runtime.Target{Workspace: two.ID(), TabID: a.TabID},
+	})
 	if r.Err == nil || r.Err.Code != "runtime_not_found" {
 		t.Errorf("another workspace's tab: got %v, want runtime_not_found", r.Err)
 	}
 }
 
 func TestWorkspaceHoldsItsPopups(t *testing.T) {
-	site := serve(t, map[string]string{"/": `<button onclick="window.open('/popup')" style="position:fixed;left:0;top:0;width:100px;height:100px">open</button>`, "/popup": `<p>popup</p>`})
+	site := serve(t, map[string]string{"/": `<button onclick="window.open('/popup')" style="position:fixed;left:0;` +
+		`top:0;width:100px;height:100px">open</button>`, "/popup": `<p>popup</p>`})
 	h := open(t, runtime.Options{Open: []string{site + "/"}})
 	w := workspace(t, h, true)
 	tab := opened(t, w, site+"/")
@@ -141,7 +157,8 @@ func TestWorkspaceComesBackWithTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	events.wait(t, runtime.TabReady, func(s runtime.TabStatus) bool { return s.TabID == tab.TabID })
-	if out := in(t, h, tab, "browser.run_javascript", `{"source":"return location.href"}`); !strings.Contains(out, site) {
+	out := in(t, h, tab, "browser.run_javascript", `{"source":"return location.href"}`)
+	if !strings.Contains(out, site) {
 		t.Errorf("the tab came back with %s", out)
 	}
 	if err := w.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -153,19 +170,27 @@ func TestWorkspaceComesBackWithTheBrowser(t *testing.T) {
 func TestWorkspacesHaveStoresOfTheirOwn(t *testing.T) {
 	site := serve(t, map[string]string{"/": `<p>hello</p>`})
 	h := open(t, runtime.Options{Open: []string{site + "/"}})
-	one, two, plain := workspace(t, h, true), workspace(t, h, true), workspace(t, h, false)
+	one := workspace(t, h, true)
+	two := workspace(t, h, true)
+	plain := workspace(t, h, false)
 	a, again := opened(t, one, site+"/"), opened(t, one, site+"/")
 	own := h.Tabs()[0]
 	in(t, h, a, "clipboard.write", `{"text":"of one"}`)
 	in(t, h, a, "transfer.write", `{"label":"rows","format":"text/plain","value":"of one"}`)
-	if out := in(t, h, again, "clipboard.read", `{}`) + in(t, h, again, "transfer.read", `{"label":"rows","include_value":true}`); strings.Count(out, "of one") != 2 {
+	if out := in(t, h, again, "clipboard.read", `{}`) +
+		in(t, h, again, "transfer.read", `{"label":"rows","include_value":true}`); strings.Count(out, "of one") != 2 {
 		t.Errorf("another tab of the workspace reads %s", out)
 	}
 	for _, other := range []runtime.TabStatus{opened(t, two, site+"/"), opened(t, plain, site+"/"), own} {
 		if out := in(t, h, other, "clipboard.read", `{}`); strings.Contains(out, "of one") {
 			t.Errorf("the clipboard of another workspace is read in %q: %s", other.Workspace, out)
 		}
-		r := h.Do(t.Context(), runtime.Call{ID: "read", Name: "transfer.read", Arguments: json.RawMessage(`{"label":"rows"}`), Target: runtime.Target{Workspace: other.Workspace, TabID: other.TabID}})
+		r := h.Do(t.Context(), runtime.Call{
+			ID:        "read",
+			Name:      "transfer.read",
+			Arguments: json.RawMessage(`{"label":"rows"}`),
+			Target:    runtime.Target{Workspace: other.Workspace, TabID: other.TabID},
+		})
 		if r.Err == nil || r.Err.Code != "transfer_label_not_found" {
 			t.Errorf("a transfer of another workspace is read in %q: %v", other.Workspace, r.Err)
 		}
@@ -173,7 +198,9 @@ func TestWorkspacesHaveStoresOfTheirOwn(t *testing.T) {
 	if err := one.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if out := in(t, h, opened(t, workspace(t, h, true), site+"/"), "clipboard.read", `{}`); strings.Contains(out, "of one") {
+	if out := in(
+		t, h, opened(t, workspace(t, h, true), site+"/"), "clipboard.read", `{}`,
+	); strings.Contains(out, "of one") {
 		t.Errorf("the clipboard of a closed workspace is still there: %s", out)
 	}
 }

@@ -23,7 +23,8 @@ class Child {
         return;
       }
       const token = message.params?.progressToken;
-      for (const { token: own, notify } of this.open.values()) if (token === undefined || token === own) notify(message);
+      for (const { token: own, notify } of this.open.values())
+        if (token === undefined || token === own) notify(message);
     });
   }
   write(message) { this.process.stdin.write(JSON.stringify(message) + '\n'); }
@@ -37,7 +38,8 @@ function close(session) {
 function childOf(session, message) {
   if (message.method === 'initialize') {
     session = randomUUID();
-    for (const [other, child] of children) if (other !== 'shared' && child.open.size === 0) close(other); // clients leave without a word
+    // clients leave without a word
+    for (const [other, child] of children) if (other !== 'shared' && child.open.size === 0) close(other);
   }
   const key = session || 'shared';
   if (!children.has(key) && (message.method === 'initialize' || key === 'shared')) children.set(key, new Child());
@@ -81,7 +83,9 @@ const server = createServer((request, response) => {
     child.write({ ...message, id });
   });
 });
-server.listen(0, '127.0.0.1', () => console.log(JSON.stringify({ mcp: `http://127.0.0.1:${server.address().port}/mcp` })));
+server.listen(0, '127.0.0.1', () =>
+  console.log(JSON.stringify({ mcp: `http://127.0.0.1:${server.address().port}/mcp` }))
+);
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => {
     for (const { process: child } of children.values()) child.kill();

@@ -120,7 +120,12 @@ func (b *Bundle) Listed() []string { return slices.Clone(b.listed) }
 // is kept unless the new one says a strictly later time, and entries that did
 // not come stay. Any other bundle replaces all, and counts as no update of one.
 func (b *Bundle) Import(in *Bundle, now time.Time) (*Bundle, ImportResult) {
-	r := ImportResult{OK: true, Merged: in.Hydration, SyncedAtMS: in.SyncedAtMS, ImportedAt: now.UTC().Format("2006-01-02T15:04:05.000Z")}
+	r := ImportResult{
+		OK:         true,
+		Merged:     in.Hydration,
+		SyncedAtMS: in.SyncedAtMS,
+		ImportedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"),
+	}
 	if !in.Hydration {
 		r.EntryCount = len(in.entries)
 		return in, r
@@ -171,7 +176,9 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 			continue
 		}
 		if len(reports) == MaxMaps {
-			reports = append(reports, failedReport(name, fault.LimitExceeded, "the bundle has more than %d maps", MaxMaps))
+			reports = append(
+				reports, failedReport(name, fault.LimitExceeded, "the bundle has more than %d maps", MaxMaps),
+			)
 			break
 		}
 		m, report := manifest.Parse([]byte(b.entries[name].text), opts.manifest())
@@ -183,7 +190,10 @@ func (b *Bundle) Library(opts Options) (*Library, []FileReport) {
 		loc, keep, odd := storage.locate(name, loc)
 		report.Warnings = append(report.Warnings, odd...)
 		out := newMap(m, name, loc, opts)
-		out.companions, out.dir, out.storage, out.guard = bundleFiles{b}, path.Dir(name), storage, keep
+		out.companions = bundleFiles{b}
+		out.dir = path.Dir(name)
+		out.storage = storage
+		out.guard = keep
 		report.Warnings = append(append(report.Warnings, out.unsafeProvenance()...), out.missingFiles()...)
 		place[out] = len(reports)
 		ms, reports = append(ms, out), append(reports, reportOf(name, report))

@@ -87,9 +87,12 @@ func (m *Match) ValidateInput(arguments json.RawMessage) *fault.Error {
 	if len(bytes.TrimSpace(arguments)) == 0 {
 		arguments = json.RawMessage("{}")
 	}
-	if arguments = bytes.TrimSpace(arguments); arguments[0] != '{' {
+	arguments = bytes.TrimSpace(arguments)
+	if arguments[0] != '{' {
 		return fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", m.Tool.Name).
-			With("validation_errors", []schema.Problem{{Keyword: "type", Message: "must be object", Expected: "object"}}).
+			With("validation_errors", []schema.Problem{
+				{Keyword: "type", Message: "must be object", Expected: "object"},
+			}).
 			With("missing_required", []string{})
 	}
 	problems := m.Tool.Input.Validate(arguments)
@@ -100,8 +103,10 @@ func (m *Match) ValidateInput(arguments json.RawMessage) *fault.Error {
 	if missing == nil {
 		missing = []string{}
 	}
-	return fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s%s", problems[0], problems[0].Advice()).
-		With("tool", m.Tool.Name).With("validation_errors", problems[:min(len(problems), 10)]).With("missing_required", missing)
+	return fault.New(
+		fault.InvalidInput, "the arguments do not match the input schema: %s%s", problems[0], problems[0].Advice(),
+	).With("tool", m.Tool.Name).With("validation_errors", problems[:min(len(problems), 10)]).
+		With("missing_required", missing)
 }
 
 // ValidateResult checks an output against the tool's result_schema, when it

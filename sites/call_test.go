@@ -29,9 +29,15 @@ func TestKindFollowsTheResolutionOrder(t *testing.T) {
 		name, tool string
 		want       sites.Kind
 	}{
-		{"static before all", head + `"workflow":{},"x_actions":{"static_output":null,"handler":"page.info"}}`, sites.KindStatic},
+		{
+			"static before all",
+			head + `"workflow":{},"x_actions":{"static_output":null,"handler":"page.info"}}`, sites.KindStatic,
+		},
 		{"workflow before handler", head + `"workflow":{},"x_actions":{"handler":"page.info"}}`, sites.KindWorkflow},
-		{"primitive", head + `"x_actions":{"handler":"page.info","execution":{"steps":[{"type":"click"}]}}}`, sites.KindPrimitive},
+		{
+			"primitive", head + `"x_actions":{"handler":"page.info","execution":{"steps":[{"type":"click"}]}}}`,
+			sites.KindPrimitive,
+		},
 		{"function of the page", head + `"x_actions":{"handler":"app.save"}}`, sites.KindUnsupported},
 		{"steps", head + `"x_actions":{"execution":{"steps":[{"type":"click"}]}}}`, sites.KindUnsupported},
 		{"state machine", head + `"x_actions":{"state_machine":{}}}`, sites.KindUnsupported},
@@ -47,7 +53,8 @@ func TestKindFollowsTheResolutionOrder(t *testing.T) {
 			if (err != nil) != (tt.want == sites.KindUnsupported) {
 				t.Fatalf("unsupported: %v", err)
 			}
-			if err != nil && (!errors.Is(err, fault.UnsupportedExecutionMode) || len(err.Evidence["declared"].([]string)) != 1) {
+			if err != nil &&
+				(!errors.Is(err, fault.UnsupportedExecutionMode) || len(err.Evidence["declared"].([]string)) != 1) {
 				t.Errorf("unsupported: %v %v", err, err.Evidence)
 			}
 			l, _ := sites.FromMap("m.json", []byte(withTools(tt.tool)), sites.Options{Known: known})
@@ -60,7 +67,9 @@ func TestKindFollowsTheResolutionOrder(t *testing.T) {
 }
 
 func TestInputIsValidated(t *testing.T) {
-	m := find(t, `{"name":"t","description":"d","workflow":{},"input_schema":{"type":"object","required":["name","n"],"additionalProperties":false,"properties":{"name":{"type":"string"},"n":{"type":"integer","minimum":1}}}}`)
+	m := find(t, `{"name":"t","description":"d","workflow":{},"input_schema":{"type":"object","required":["name",`+
+		`"n"],"additionalProperties":false,"properties":{"name":{"type":"string"},"n":{"type":"integer",`+
+		`"minimum":1}}}}`)
 	tests := []struct {
 		name, in string
 		missing  string
@@ -100,14 +109,17 @@ func TestInputIsValidated(t *testing.T) {
 }
 
 func TestResultIsValidated(t *testing.T) {
-	m := find(t, `{"name":"t","description":"d","input_schema":{},"workflow":{},"x_actions":{"result_schema":{"type":"object","required":["ok"]}}}`)
+	m := find(t, `{"name":"t","description":"d","input_schema":{},"workflow":{},`+
+		`"x_actions":{"result_schema":{"type":"object","required":["ok"]}}}`)
 	if err := m.ValidateResult(json.RawMessage(`{"ok":true}`)); err != nil {
 		t.Error(err)
 	}
-	if err := m.ValidateResult(json.RawMessage(`{}`)); !errors.Is(err, fault.InvalidResult) || err.Evidence["tool"] != "t" {
+	if err := m.ValidateResult(json.RawMessage(`{}`)); !errors.Is(err, fault.InvalidResult) ||
+		err.Evidence["tool"] != "t" {
 		t.Errorf("wrong result: %v", err)
 	}
-	if err := find(t, `{"name":"t","description":"d","input_schema":{},"workflow":{}}`).ValidateResult(json.RawMessage(`7`)); err != nil {
+	if err := find(t, `{"name":"t","description":"d","input_schema":{},"workflow":{}}`).
+		ValidateResult(json.RawMessage(`7`)); err != nil {
 		t.Errorf("without a result schema: %v", err)
 	}
 }
@@ -115,16 +127,23 @@ func TestResultIsValidated(t *testing.T) {
 func TestBindingArgumentsAreMerged(t *testing.T) {
 	tests := []struct{ name, binding, in, want string }{
 		{"caller wins", `{"a":1,"b":2}`, `{"b":3,"c":4}`, `{"a":1,"b":3,"c":4}`},
-		{"at every depth", `{"locator":{"selector":"a","options":{"x":1,"y":2}}}`, `{"locator":{"options":{"y":3}}}`, `{"locator":{"options":{"x":1,"y":3},"selector":"a"}}`},
+		{
+			"at every depth", `{"locator":{"selector":"a","options":{"x":1,"y":2}}}`,
+			`{"locator":{"options":{"y":3}}}`, `{"locator":{"options":{"x":1,"y":3},"selector":"a"}}`,
+		},
 		{"arrays are replaced", `{"keys":["a","b"]}`, `{"keys":["c"]}`, `{"keys":["c"]}`},
 		{"an object replaces a value", `{"a":1}`, `{"a":{"b":2}}`, `{"a":{"b":2}}`},
 		{"null replaces", `{"a":{"b":2}}`, `{"a":null}`, `{"a":null}`},
 		{"no arguments", `{"a":1}`, ``, `{"a":1}`},
-		{"numbers and markup keep their text", `{"n":12345678901234567890,"s":"<b>&"}`, `{}`, `{"n":12345678901234567890,"s":"<b>&"}`},
+		{
+			"numbers and markup keep their text", `{"n":12345678901234567890,"s":"<b>&"}`,
+			`{}`, `{"n":12345678901234567890,"s":"<b>&"}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := find(t, `{"name":"t","description":"d","input_schema":{},"x_actions":{"handler":"locator.element_info","binding":{"arguments":`+tt.binding+`}}}`)
+			m := find(t, `{"name":"t","description":"d","input_schema":{},`+
+				`"x_actions":{"handler":"locator.element_info","binding":{"arguments":`+tt.binding+`}}}`)
 			name, got, err := m.Primitive(json.RawMessage(tt.in))
 			if err != nil || name != "locator.element_info" || string(got) != tt.want {
 				t.Errorf("%s %s, %v; want %s", name, got, err, tt.want)
@@ -135,7 +154,8 @@ func TestBindingArgumentsAreMerged(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := find(t, `{"name":"t","description":"d","input_schema":{},"x_actions":{"handler":"page.info"}}`).Primitive(json.RawMessage(`[1]`)); !errors.Is(err, fault.InvalidInput) {
+	if _, _, err := find(t, `{"name":"t","description":"d","input_schema":{},"x_actions":{"handler":"page.info"}}`).
+		Primitive(json.RawMessage(`[1]`)); !errors.Is(err, fault.InvalidInput) {
 		t.Errorf("an array as arguments: %v", err)
 	}
 }

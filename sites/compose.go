@@ -130,7 +130,14 @@ func (k *composer) compose(m *Map) *Composition {
 	parts := []part{{source: self, of: plainComposition(m, self)}}
 	for n := range m.Manifest.Imports {
 		i := &m.Manifest.Imports[n]
-		s := &Source{ID: i.ID, Kind: i.Kind, URI: i.URI, Namespace: i.Namespace, Trust: Trust(i.Trust), pointer: fmt.Sprintf("/imports/%d", n)}
+		s := &Source{
+			ID:        i.ID,
+			Kind:      i.Kind,
+			URI:       i.URI,
+			Namespace: i.Namespace,
+			Trust:     Trust(i.Trust),
+			pointer:   fmt.Sprintf("/imports/%d", n),
+		}
 		c.Sources = append(c.Sources, s)
 		if inner := k.importInto(c, s, i); inner != nil {
 			c.Sources = append(c.Sources, inner.rest...)
@@ -140,12 +147,20 @@ func (k *composer) compose(m *Map) *Composition {
 	merge := merger{c: c, policy: m.Manifest.Composition, parts: parts}
 	c.Tools = section(&merge, "tool", func(c *Composition) []Exposed[manifest.Tool] { return c.Tools })
 	c.States = section(&merge, "state", func(c *Composition) []Exposed[manifest.State] { return c.States })
-	c.Transitions = section(&merge, "transition", func(c *Composition) []Exposed[manifest.Transition] { return c.Transitions })
+	c.Transitions = section(&merge, "transition", func(c *Composition) []Exposed[manifest.Transition] {
+		return c.Transitions
+	})
 	c.Signals = section(&merge, "signal", func(c *Composition) []Exposed[manifest.Signal] { return c.Signals })
-	c.Attachments = section(&merge, "attachment", func(c *Composition) []Exposed[manifest.Attachment] { return c.Attachments })
+	c.Attachments = section(&merge, "attachment", func(c *Composition) []Exposed[manifest.Attachment] {
+		return c.Attachments
+	})
 	c.Checks = section(&merge, "check", func(c *Composition) []Exposed[manifest.Check] { return c.Checks })
-	c.Contexts = section(&merge, "context block", func(c *Composition) []Exposed[manifest.Context] { return c.Contexts })
-	c.Projections = section(&merge, "projection", func(c *Composition) []Exposed[manifest.Projection] { return c.Projections })
+	c.Contexts = section(&merge, "context block", func(c *Composition) []Exposed[manifest.Context] {
+		return c.Contexts
+	})
+	c.Projections = section(&merge, "projection", func(c *Composition) []Exposed[manifest.Projection] {
+		return c.Projections
+	})
 	merge.unusedOverrides()
 	c.byName = make(map[string]int, len(c.Tools))
 	for i := range c.Tools {
@@ -192,17 +207,25 @@ func (k *composer) importInto(c *Composition, s *Source, i *manifest.Import) *pa
 		for _, t := range append(slices.Clone(k.trail[at:]), found) {
 			way = append(way, shown(t.Path))
 		}
-		return fail(fault.New(fault.ImportCycle, "%s and %s import each other: %s", shown(m.Path), shown(found.Path), strings.Join(way, " → ")))
+		return fail(fault.New(
+			fault.ImportCycle, "%s and %s import each other: %s",
+			shown(m.Path), shown(found.Path), strings.Join(way, " → "),
+		))
 	}
 	if len(k.trail) > MaxImportDepth {
-		return fail(fault.New(fault.LimitExceeded, "%s is imported over more than %d maps, from %s on", shown(found.Path), MaxImportDepth, shown(k.trail[0].Path)))
+		return fail(fault.New(
+			fault.LimitExceeded, "%s is imported over more than %d maps, from %s on",
+			shown(found.Path), MaxImportDepth, shown(k.trail[0].Path),
+		))
 	}
 	actual := found.trust()
 	if s.Trust == "" {
 		s.Trust = actual
 	}
 	if s.Trust.rank() < actual.rank() {
-		return fail(fault.New(fault.InvalidValue, "the import says trust %s, and %s is %s", s.Trust, shown(found.Path), actual))
+		return fail(
+			fault.New(fault.InvalidValue, "the import says trust %s, and %s is %s", s.Trust, shown(found.Path), actual),
+		)
 	}
 	s.Map = found
 	inner := k.compose(found)
@@ -306,7 +329,10 @@ func section[T any](g *merger, what string, of func(*Composition) []Exposed[T]) 
 		for _, e := range of(p.of) {
 			name := join(p.prefix, e.Name)
 			if len(name) > manifest.MaxIdentifier {
-				g.problem(p.source.pointer, fault.LimitExceeded, "with its namespace the %s %s has more than %d bytes", what, shown(name), manifest.MaxIdentifier)
+				g.problem(
+					p.source.pointer, fault.LimitExceeded, "with its namespace the %s %s has more than %d bytes",
+					what, shown(name), manifest.MaxIdentifier,
+				)
 				continue
 			}
 			e.Name, e.Source = name, p.seenAs(e.Source)
@@ -379,7 +405,9 @@ func choose[T any](g *merger, what, name string, list []candidate[T], byName map
 		why = "the policy is " + g.policy.DefaultConflictPolicy
 	}
 	// Between imports the more trusted wins, when one is.
-	slices.SortStableFunc(among, func(a, b int) int { return cmp.Compare(list[a].source.Trust.rank(), list[b].source.Trust.rank()) })
+	slices.SortStableFunc(among, func(a, b int) int {
+		return cmp.Compare(list[a].source.Trust.rank(), list[b].source.Trust.rank())
+	})
 	if len(among) == 1 || len(among) > 1 && list[among[0]].source.Trust != list[among[1]].source.Trust {
 		if len(among) > 1 {
 			why += ", and it is the more trusted"
@@ -432,7 +460,10 @@ func (g *merger) collision(what, name string, a, b *Source) {
 	if pointer == "" {
 		pointer = a.pointer
 	}
-	message := fmt.Sprintf("the %s %s is declared by %s and by %s, and the composition policy decides for neither", what, shown(name), a, b)
+	message := fmt.Sprintf(
+		"the %s %s is declared by %s and by %s, and the composition policy decides for neither",
+		what, shown(name), a, b,
+	)
 	g.problem(pointer, fault.DuplicateName, "%s", message)
 	if what == "tool" {
 		g.c.refused[name] = fault.New(fault.SiteActionAmbiguous, "%s", message).With("action", shown(name)).
@@ -442,7 +473,11 @@ func (g *merger) collision(what, name string, a, b *Source) {
 }
 
 func (g *merger) problem(pointer string, code fault.Code, format string, args ...any) {
-	g.c.Problems = append(g.c.Problems, manifest.Problem{Pointer: pointer, Code: code, Message: fmt.Sprintf(format, args...)})
+	g.c.Problems = append(g.c.Problems, manifest.Problem{
+		Pointer: pointer,
+		Code:    code,
+		Message: fmt.Sprintf(format, args...),
+	})
 }
 
 // unusedOverrides reports overrides that name nothing, or prefer nothing, once
@@ -453,12 +488,19 @@ func (g *merger) unusedOverrides() {
 	}
 	for i, o := range g.policy.Overrides {
 		if !g.used[i] {
-			g.problem(fmt.Sprintf("/composition/overrides/%d/name", i), fault.UnknownReference, "no source declares %s", shown(o.Name))
+			g.problem(
+				fmt.Sprintf("/composition/overrides/%d/name", i), fault.UnknownReference, "no source declares %s",
+				shown(o.Name),
+			)
 			continue
 		}
-		isSource := o.Prefer == "local" || slices.ContainsFunc(g.c.Sources, func(s *Source) bool { return s.ID == o.Prefer })
+		isSource := o.Prefer == "local" ||
+			slices.ContainsFunc(g.c.Sources, func(s *Source) bool { return s.ID == o.Prefer })
 		if !isSource && !g.known[o.Prefer] {
-			g.problem(fmt.Sprintf("/composition/overrides/%d/prefer", i), fault.UnknownReference, "no source is called %s and none declares it", shown(o.Prefer))
+			g.problem(
+				fmt.Sprintf("/composition/overrides/%d/prefer", i), fault.UnknownReference,
+				"no source is called %s and none declares it", shown(o.Prefer),
+			)
 		}
 	}
 }
@@ -466,7 +508,8 @@ func (g *merger) unusedOverrides() {
 // incomplete reports whether a source that could declare name is not there.
 func (c *Composition) incomplete(name string) bool {
 	return slices.ContainsFunc(c.Sources[1:], func(s *Source) bool {
-		return s.Map == nil && !s.Disabled && (name == "" || s.Namespace == "" || strings.HasPrefix(name, s.Namespace+"."))
+		return s.Map == nil && !s.Disabled &&
+			(name == "" || s.Namespace == "" || strings.HasPrefix(name, s.Namespace+"."))
 	})
 }
 
@@ -501,7 +544,9 @@ func (c *Composition) checkReferences() {
 		}
 		c.Problems = append(c.Problems, manifest.Problem{
 			Pointer: pointer, Code: fault.UnknownReference,
-			Message: fmt.Sprintf("neither %s nor one of its imports declares the %s %s", shown(c.Map.Path), what, shown(name)),
+			Message: fmt.Sprintf(
+				"neither %s nor one of its imports declares the %s %s", shown(c.Map.Path), what, shown(name),
+			),
 		})
 	}
 	f := c.Map.Manifest

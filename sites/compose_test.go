@@ -182,7 +182,10 @@ func checkBundle(t *testing.T, files map[string]string, folder *sites.Library, w
 	for name, text := range files {
 		entries = append(entries, entry{name, text})
 	}
-	bundle, _, err := sites.FromBundle(json.RawMessage(toJSON(t, map[string]any{"protocol": sites.BundleProtocol, "entries": entries})), sites.Options{Known: known})
+	bundle, _, err := sites.FromBundle(
+		json.RawMessage(toJSON(t, map[string]any{"protocol": sites.BundleProtocol, "entries": entries})),
+		sites.Options{Known: known},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,8 +196,10 @@ func checkBundle(t *testing.T, files map[string]string, folder *sites.Library, w
 
 func TestImportsOfARemovedFile(t *testing.T) {
 	root := tree(t, map[string]string{
-		"sites/a.test/m/actions.json": doc(nil, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`),
-		"sites/a.test/m/part.json":    doc([]string{"x"}),
+		"sites/a.test/m/actions.json": doc(
+			nil, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`,
+		),
+		"sites/a.test/m/part.json": doc([]string{"x"}),
 	})
 	if l := load(t, root); len(l.List("https://a.test/").Actions) != 1 {
 		t.Fatal("the part is not imported")

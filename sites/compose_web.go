@@ -28,7 +28,10 @@ func (l *Library) WithWeb(ctx context.Context, pageURL string, fetch Fetcher, li
 	out := *l
 	out.composed = maps.Clone(l.composed)
 	im := newImporter(l.maps, l.opts)
-	im.ctx, im.fetch, im.pageURL, im.limits = ctx, fetch, pageURL, limits
+	im.ctx = ctx
+	im.fetch = fetch
+	im.pageURL = pageURL
+	im.limits = limits
 	for _, m := range l.For(pageURL) {
 		if c := l.composed[m]; c != nil && c.Pending() {
 			out.composed[m] = compose(m, im)

@@ -61,9 +61,13 @@ func (l *Library) Context(s Situation) (blocks []ContextBlock, dropped int) {
 			}
 			bytes += size
 			blocks = append(blocks, ContextBlock{
-				ID: e.Name, Title: e.Entry.Title, Body: e.Entry.Body,
-				AvailableTools: joinAll(namespace, e.Entry.AvailableTools), NextStates: joinAll(namespace, e.Entry.NextStates),
-				MapPath: m.Path, Source: sourceRow(e.Source),
+				ID:             e.Name,
+				Title:          e.Entry.Title,
+				Body:           e.Entry.Body,
+				AvailableTools: joinAll(namespace, e.Entry.AvailableTools),
+				NextStates:     joinAll(namespace, e.Entry.NextStates),
+				MapPath:        m.Path,
+				Source:         sourceRow(e.Source),
 			})
 		})
 	}
@@ -89,7 +93,8 @@ func (l *Library) contexts(m *Map, yield func(*Exposed[manifest.Context])) {
 // import it came by: its own names stand for those the page's maps offer.
 func loads(w *manifest.LoadWhen, s Situation, namespace string) bool {
 	names := func(wanted, there []string) bool {
-		return len(wanted) == 0 || slices.ContainsFunc(wanted, func(name string) bool { return slices.Contains(there, join(namespace, name)) })
+		return len(wanted) == 0 ||
+			slices.ContainsFunc(wanted, func(name string) bool { return slices.Contains(there, join(namespace, name)) })
 	}
 	if !names(w.States, s.States) || !names(w.Targets, s.Targets) || !names(w.Attachments, s.Attachments) {
 		return false
@@ -99,7 +104,9 @@ func loads(w *manifest.LoadWhen, s Situation, namespace string) bool {
 	}) {
 		return false
 	}
-	if len(w.URLMatches) > 0 && !slices.ContainsFunc(w.URLMatches, func(pattern string) bool { return s.URL != "" && location.URLMatches(pattern, s.URL) }) {
+	if len(w.URLMatches) > 0 && !slices.ContainsFunc(w.URLMatches, func(pattern string) bool {
+		return s.URL != "" && location.URLMatches(pattern, s.URL)
+	}) {
 		return false
 	}
 	return len(w.Tasks) == 0 || slices.ContainsFunc(w.Tasks, func(task string) bool { return aboutTask(task, s.Task) })

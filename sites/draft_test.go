@@ -13,12 +13,16 @@ import (
 // What a draft cannot run is listed with the reason and not called; the rest of
 // the draft works.
 func TestAToolOfADraftThatCannotRun(t *testing.T) {
-	root := tree(t, map[string]string{"sites/a.test/m/actions.json": `{"protocol":"actions.json","version":"0.1.0-working","tools":[
+	root := tree(t, map[string]string{
+		"sites/a.test/m/actions.json": `{"protocol":"actions.json","version":"0.1.0-working","tools":[
 		{"name":"fine","description":"d","input_schema":{},"x_actions":{"static_output":{"ok":true}}},
 		{"name":"broken","description":"d","input_schema":{},"workflow":{"steps":[]}},
-		{"name":"described","description":"d","input_schema":{},"x_actions":{"dom_strategy":{}}}]}`})
+		{"name":"described","description":"d","input_schema":{},"x_actions":{"dom_strategy":{}}}]}`,
+	})
 	opts := sites.Options{Known: known, CheckWorkflow: func(json.RawMessage) (problems, warnings []manifest.Problem) {
-		return []manifest.Problem{{Pointer: "/version", Code: fault.InvalidWorkflow, Message: "version is required"}}, nil
+		return []manifest.Problem{
+			{Pointer: "/version", Code: fault.InvalidWorkflow, Message: "version is required"},
+		}, nil
 	}}
 	file := filepath.Join(root, "sites", "a.test", "m", "actions.json")
 	if _, reports := sites.Load([]string{file}, opts); reports[0].OK {
@@ -29,7 +33,11 @@ func TestAToolOfADraftThatCannotRun(t *testing.T) {
 	if !reports[0].OK {
 		t.Fatalf("refused: %v", reports[0].Errors)
 	}
-	want := map[string]fault.Code{"fine": "", "broken": fault.InvalidWorkflow, "described": fault.UnsupportedExecutionMode}
+	want := map[string]fault.Code{
+		"fine":      "",
+		"broken":    fault.InvalidWorkflow,
+		"described": fault.UnsupportedExecutionMode,
+	}
 	for _, a := range l.List("https://a.test/").Actions {
 		var got fault.Code
 		if a.Unavailable != nil {

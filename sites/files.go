@@ -122,7 +122,8 @@ func (m *Map) missingFiles() []manifest.Problem {
 		p := manifest.Problem{Pointer: fmt.Sprintf("/x_actions/files/%d/path", i)}
 		switch full := m.resolve(f); full {
 		case "":
-			p.Code, p.Message = fault.PermissionDenied, "the file belongs to another scope than the map; it is not offered"
+			p.Code = fault.PermissionDenied
+			p.Message = "the file belongs to another scope than the map; it is not offered"
 		default:
 			if _, err := m.companions.size(full); err == nil {
 				continue
@@ -199,14 +200,16 @@ func (l *Library) ReadFileFor(from *Map, pageURL, id, name string, maxBytes int)
 	}
 	switch len(found) {
 	case 0:
-		return nil, fault.New(fault.StorageFileNotFound, "no map of this page declares the file").With("id", shown(id)).With("path", shown(name))
+		return nil, fault.New(fault.StorageFileNotFound, "no map of this page declares the file").
+			With("id", shown(id)).With("path", shown(name))
 	case 1:
 	default:
 		var paths []string
 		for _, h := range found {
 			paths = append(paths, h.m.resolve(h.f))
 		}
-		return nil, fault.New(fault.StorageFileAmbiguousID, "%d declared files are meant", len(found)).With("paths", paths)
+		return nil, fault.New(fault.StorageFileAmbiguousID, "%d declared files are meant", len(found)).
+			With("paths", paths)
 	}
 	m, f := found[0].m, found[0].f
 	full := m.resolve(f)
@@ -220,11 +223,22 @@ func (l *Library) ReadFileFor(from *Map, pageURL, id, name string, maxBytes int)
 		if errors.Is(err, fs.ErrNotExist) {
 			code = fault.StorageFileNotFound
 		}
-		return nil, &fault.Error{Code: code, Message: "the declared file cannot be read", Err: err, Evidence: map[string]any{"path": full}}
+		return nil, &fault.Error{
+			Code:     code,
+			Message:  "the declared file cannot be read",
+			Err:      err,
+			Evidence: map[string]any{"path": full},
+		}
 	}
 	content := &FileContent{
-		Path: full, RelativePath: f.Path, ID: optional(f.ID), Kind: f.Kind, MIMEType: "text/plain",
-		Bytes: size, FrontMatter: frontMatter(data), Truncated: size > int64(maxBytes),
+		Path:         full,
+		RelativePath: f.Path,
+		ID:           optional(f.ID),
+		Kind:         f.Kind,
+		MIMEType:     "text/plain",
+		Bytes:        size,
+		FrontMatter:  frontMatter(data),
+		Truncated:    size > int64(maxBytes),
 	}
 	if strings.EqualFold(path.Ext(full), ".md") {
 		content.MIMEType = "text/markdown"
@@ -268,7 +282,8 @@ func frontMatter(text []byte) map[string]string {
 	}
 	for line := range strings.SplitSeq(block, "\n") {
 		key, value, ok := strings.Cut(line, ":")
-		if !ok || key == "" || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
+		if !ok || key == "" ||
+			strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
 			continue
 		}
 		value = strings.TrimSpace(value)

@@ -21,8 +21,9 @@ const boardFiles = `"x_actions":{"files":[
 
 func boardFolder(t *testing.T) string {
 	return tree(t, map[string]string{
-		"scopes/private/sites/e.com/board/actions.json":     doc([]string{"a"}, boardFiles),
-		"scopes/private/sites/e.com/board/SKILL.md":         "---\nname: board\ndescription: \"How: to\"\nnot a pair\nbad key!: x\n---\nRead — first.\n",
+		"scopes/private/sites/e.com/board/actions.json": doc([]string{"a"}, boardFiles),
+		"scopes/private/sites/e.com/board/SKILL.md": "---\nname: board\ndescription: \"How: to\"\n" +
+			"not a pair\nbad key!: x\n---\nRead — first.\n",
 		"scopes/private/sites/e.com/board/items/cards.json": "[]",
 		"scopes/private/sites/e.com/board/undeclared.md":    "hidden",
 		"scopes/private/notes.txt":                          "notes",
@@ -31,18 +32,23 @@ func boardFolder(t *testing.T) string {
 
 func TestDeclaredFilesAreListed(t *testing.T) {
 	l, reports := sites.Load([]string{boardFolder(t)}, sites.Options{})
-	if len(reports) != 1 || !reports[0].OK || len(reports[0].Warnings) != 1 || reports[0].Warnings[0].Pointer != "/x_actions/files/2/path" {
+	if len(reports) != 1 || !reports[0].OK || len(reports[0].Warnings) != 1 ||
+		reports[0].Warnings[0].Pointer != "/x_actions/files/2/path" {
 		t.Errorf("reports %+v, want one warning about the missing file", reports)
 	}
 	listing := l.List("https://e.com/")
 	dir := "scopes/private/sites/e.com/board/"
-	want := `[{"id":"skill","path":"` + dir + `SKILL.md","relative_path":"SKILL.md","kind":"reference","title":"Board","description":"How to","read_when":"first","size_bytes":82},` +
-		`{"id":"data","path":"` + dir + `items/cards.json","relative_path":"items/cards.json","kind":"data","title":null,"description":null,"read_when":null,"size_bytes":2},` +
-		`{"id":"root","path":"scopes/private/notes.txt","relative_path":"scopes/private/notes.txt","kind":"reference","title":null,"description":null,"read_when":null,"size_bytes":5}]`
+	want := `[{"id":"skill","path":"` + dir + `SKILL.md","relative_path":"SKILL.md","kind":"reference",` +
+		`"title":"Board","description":"How to","read_when":"first","size_bytes":82},` +
+		`{"id":"data","path":"` + dir + `items/cards.json","relative_path":"items/cards.json","kind":"data",` +
+		`"title":null,"description":null,"read_when":null,"size_bytes":2},` +
+		`{"id":"root","path":"scopes/private/notes.txt","relative_path":"scopes/private/notes.txt",` +
+		`"kind":"reference","title":null,"description":null,"read_when":null,"size_bytes":5}]`
 	if got := toJSON(t, listing.Files); got != want {
 		t.Errorf("files\n got %s\nwant %s", got, want)
 	}
-	want = `[{"id":"skill","path":"` + dir + `SKILL.md","relative_path":"SKILL.md","kind":"skill","description":"How to","read_when":"first","front_matter":{"description":"How: to","name":"board"}}]`
+	want = `[{"id":"skill","path":"` + dir + `SKILL.md","relative_path":"SKILL.md","kind":"skill","description":"How ` +
+		`to","read_when":"first","front_matter":{"description":"How: to","name":"board"}}]`
 	if got := toJSON(t, listing.Skills); got != want {
 		t.Errorf("skills\n got %s\nwant %s", got, want)
 	}
@@ -93,7 +99,8 @@ func TestReadFile(t *testing.T) {
 		})
 	}
 	skill, err := l.ReadFile("https://e.com/", "skill", "", 0)
-	if err != nil || skill.MIMEType != "text/markdown" || skill.FrontMatter["name"] != "board" || skill.Bytes != 82 || !strings.HasSuffix(skill.Text, "— first.\n") {
+	if err != nil || skill.MIMEType != "text/markdown" || skill.FrontMatter["name"] != "board" || skill.Bytes != 82 ||
+		!strings.HasSuffix(skill.Text, "— first.\n") {
 		t.Errorf("skill %+v, %v", skill, err)
 	}
 	// The dash is three bytes: none of them is given alone.
@@ -116,7 +123,8 @@ func TestAmbiguousFileIDsAreNamed(t *testing.T) {
 		"sites/e.com/n/actions.json": doc(nil, files), "sites/e.com/n/a.md": "n",
 	}))
 	_, err := l.ReadFile("https://e.com/", "same", "", 0)
-	if !errors.Is(err, fault.StorageFileAmbiguousID) || fmt.Sprint(err.Evidence["paths"]) != "[sites/e.com/m/a.md sites/e.com/n/a.md]" {
+	if !errors.Is(err, fault.StorageFileAmbiguousID) ||
+		fmt.Sprint(err.Evidence["paths"]) != "[sites/e.com/m/a.md sites/e.com/n/a.md]" {
 		t.Errorf("%v %v", err, err.Evidence)
 	}
 }
@@ -124,7 +132,9 @@ func TestAmbiguousFileIDsAreNamed(t *testing.T) {
 // A map that somebody else wrote must not publish private files by declaring
 // them.
 func TestScopesDoNotLeakFiles(t *testing.T) {
-	declare := `"x_actions":{"files":[{"id":"p","path":"scopes/private/p.md"},{"id":"t","path":"scopes/shared/team/t.md"},{"id":"o","path":"scopes/shared/other/o.md"},{"id":"u","path":"scopes/public/u.md"}]}`
+	declare := `"x_actions":{"files":[{"id":"p","path":"scopes/private/p.md"},` +
+		`{"id":"t","path":"scopes/shared/team/t.md"},{"id":"o","path":"scopes/shared/other/o.md"},` +
+		`{"id":"u","path":"scopes/public/u.md"}]}`
 	tests := []struct {
 		scope string
 		want  []string
@@ -137,7 +147,10 @@ func TestScopesDoNotLeakFiles(t *testing.T) {
 		t.Run(tt.scope, func(t *testing.T) {
 			l, reports := sites.Load([]string{tree(t, map[string]string{
 				"scopes/" + tt.scope + "/sites/e.com/m/actions.json": doc(nil, declare),
-				"scopes/private/p.md":                                "p", "scopes/shared/team/t.md": "t", "scopes/shared/other/o.md": "o", "scopes/public/u.md": "u",
+				"scopes/private/p.md":                                "p",
+				"scopes/shared/team/t.md":                            "t",
+				"scopes/shared/other/o.md":                           "o",
+				"scopes/public/u.md":                                 "u",
 			})}, sites.Options{})
 			got := []string{}
 			for _, f := range l.List("https://e.com/").Files {
@@ -160,7 +173,8 @@ func bundleOf(marked bool, entries ...string) string {
 	if marked {
 		mark = `"x_actions_json_bridge_hydration":true,`
 	}
-	return `{"protocol":"actions.json.storage.bundle","version":1,` + mark + `"synced_at_ms":5,"entries":[` + strings.Join(entries, ",") + `]}`
+	return `{"protocol":"actions.json.storage.bundle","version":1,` + mark + `"synced_at_ms":5,"entries":[` +
+		strings.Join(entries, ",") + `]}`
 }
 
 func entryOf(path, content string, modified string) string {
@@ -190,7 +204,10 @@ func TestABundleIsALibrary(t *testing.T) {
 	for _, r := range reports {
 		got = append(got, fmt.Sprint(r.Path, " ", r.OK))
 	}
-	want := []string{"scopes/private/sites/e.com/bad/actions.json false", "scopes/private/sites/e.com/board/actions.json true", "scopes/public/sites/e.com/t/actions.json true"}
+	want := []string{
+		"scopes/private/sites/e.com/bad/actions.json false",
+		"scopes/private/sites/e.com/board/actions.json true", "scopes/public/sites/e.com/t/actions.json true",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("reports %q, want %q", got, want)
 	}
@@ -204,14 +221,18 @@ func TestABundleIsALibrary(t *testing.T) {
 	if c, err := l.ReadFile("https://e.com/", "skill", "", 4); err != nil || c.Text != "---\n" || !c.Truncated {
 		t.Errorf("content %+v, %v", c, err)
 	}
-	files := `{"protocol":"actions.json.storage.bundle","files":{"sites/e.com/m/actions.json":{"text":` + toJSON(t, doc([]string{"f"})) + `}}}`
+	files := `{"protocol":"actions.json.storage.bundle","files":{"sites/e.com/m/actions.json":{"text":` +
+		toJSON(t, doc([]string{"f"})) + `}}}`
 	if l, _, err := sites.FromBundle(json.RawMessage(files), sites.Options{}); err != nil || len(l.Maps()) != 1 {
 		t.Errorf("the other form: %v, %v", l, err)
 	}
 }
 
 func TestBadBundlesAreRefused(t *testing.T) {
-	for _, raw := range []string{``, `[]`, `{}`, `{"protocol":"actions.json.storage.bundle"}`, `{"protocol":"other","entries":[]}`, `{"protocol":"actions.json.storage.bundle","entries":{}}`} {
+	for _, raw := range []string{
+		``, `[]`, `{}`, `{"protocol":"actions.json.storage.bundle"}`,
+		`{"protocol":"other","entries":[]}`, `{"protocol":"actions.json.storage.bundle","entries":{}}`,
+	} {
 		if _, err := sites.ParseBundle(json.RawMessage(raw)); !errors.Is(err, fault.HandlerFailed) {
 			t.Errorf("%s: %v", raw, err)
 		}
@@ -229,31 +250,42 @@ func TestBundlesMergeByModificationTime(t *testing.T) {
 	}
 	path := func(s string) string { return "sites/" + s + ".com/m/actions.json" }
 	held := parse(bundleOf(false,
-		entryOf(path("older"), doc([]string{"old"}), "10"), entryOf(path("same"), doc([]string{"old"}), "10"), entryOf(path("newer"), doc([]string{"old"}), "10"),
+		entryOf(path("older"), doc([]string{"old"}), "10"), entryOf(path("same"), doc([]string{"old"}), "10"),
+		entryOf(path("newer"), doc([]string{"old"}), "10"),
 		entryOf(path("untimed"), doc([]string{"old"}), ""), entryOf(path("kept"), doc([]string{"old"}), "10")))
 	hydration := parse(bundleOf(true,
 		entryOf(path("older"), doc([]string{"new"}), "9"), entryOf(path("same"), doc([]string{"new"}), "10"),
 		`{"path":"`+path("newer")+`","content":`+toJSON(t, doc([]string{"new"}))+`,"mtime_ms":11}`,
 		entryOf(path("untimed"), doc([]string{"new"}), "1"), entryOf(path("added"), doc([]string{"new"}), "")))
 	merged, result := held.Import(hydration, now)
-	if got, want := toJSON(t, result), `{"ok":true,"entry_count":6,"merged":true,"updated_count":3,"preserved_count":2,"synced_at_ms":5,"imported_at":"2026-01-02T03:04:05.006Z"}`; got != want {
+	if got, want := toJSON(t, result), `{"ok":true,"entry_count":6,"merged":true,"updated_count":3,`+
+		`"preserved_count":2,"synced_at_ms":5,"imported_at":"2026-01-02T03:04:05.006Z"}`; got != want {
 		t.Errorf("result\n got %s\nwant %s", got, want)
 	}
 	l, _ := merged.Library(sites.Options{})
-	for host, want := range map[string]string{"older": "old", "same": "old", "newer": "new", "untimed": "new", "kept": "old", "added": "new"} {
+	for host, want := range map[string]string{
+		"older":   "old",
+		"same":    "old",
+		"newer":   "new",
+		"untimed": "new",
+		"kept":    "old",
+		"added":   "new",
+	} {
 		if got := actionNames(l.List("https://" + host + ".com/")); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s has %q, want %s", host, got, want)
 		}
 	}
 	replaced, result := held.Import(parse(bundleOf(false, entryOf(path("only"), doc(nil), ""))), now)
-	if result.Merged || result.EntryCount != 1 || result.UpdatedCount != 0 || !slices.Equal(replaced.Listed(), []string{path("only")}) {
+	if result.Merged || result.EntryCount != 1 || result.UpdatedCount != 0 ||
+		!slices.Equal(replaced.Listed(), []string{path("only")}) {
 		t.Errorf("an unmarked bundle gave %+v with %q", result, replaced.Listed())
 	}
 	if len(held.Listed()) != 5 {
 		t.Errorf("the held bundle changed: %q", held.Listed())
 	}
 	var nothing *sites.Bundle
-	if first, result := nothing.Import(hydration, now); !result.Merged || result.UpdatedCount != 5 || len(first.Listed()) != 5 {
+	if first, result := nothing.Import(hydration, now); !result.Merged || result.UpdatedCount != 5 ||
+		len(first.Listed()) != 5 {
 		t.Errorf("the first hydration gave %+v", result)
 	}
 }
@@ -278,7 +310,9 @@ func TestTheOrderOfABundle(t *testing.T) {
 		t.Errorf("as it came: %q, want %q", got, want)
 	}
 	merged, _ := came.Import(parse(true, "s/SKILL.md", "s/actions.json", "s/1"), time.Time{})
-	if got, want := merged.Listed(), []string{"s/_x", "s/1", "s/a-b", "s/a.txt", "s/actions.json", "s/B.txt", "s/SKILL.md"}; !slices.Equal(got, want) {
+	if got, want := merged.Listed(), []string{
+		"s/_x", "s/1", "s/a-b", "s/a.txt", "s/actions.json", "s/B.txt", "s/SKILL.md",
+	}; !slices.Equal(got, want) {
 		t.Errorf("merged: %q, want %q", got, want)
 	}
 }

@@ -20,7 +20,10 @@ func FuzzImports(f *testing.F) {
 	if err != nil || len(archives) == 0 {
 		f.Fatal("no archives", err)
 	}
-	paths := []string{"scopes/private/sites/a.test/m/actions.json", "scopes/private/sites/a.test/m/part.json", "scopes/public/sites/b.test/m/actions.json"}
+	paths := []string{
+		"scopes/private/sites/a.test/m/actions.json", "scopes/private/sites/a.test/m/part.json",
+		"scopes/public/sites/b.test/m/actions.json",
+	}
 	for _, name := range archives {
 		archive, err := txtar.ParseFile(name)
 		if err != nil {
@@ -41,7 +44,10 @@ func FuzzImports(f *testing.F) {
 			Content string `json:"content"`
 		}
 		bundle, err := json.Marshal(map[string]any{"protocol": sites.BundleProtocol, "entries": []entry{
-			{paths[0], private}, {paths[1], part}, {paths[2], public}, {"scopes/private/sites/c.test/m/actions.json", doc([]string{secret})},
+			{paths[0], private},
+			{paths[1], part},
+			{paths[2], public},
+			{"scopes/private/sites/c.test/m/actions.json", doc([]string{secret})},
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +63,8 @@ func FuzzImports(f *testing.F) {
 			}
 			for _, page := range []string{"https://a.test/", "https://b.test/"} {
 				for _, a := range l.List(page).Actions {
-					if a.Name == secret || a.Source != nil && page == "https://b.test/" && a.Source.MapPath != paths[2] {
+					if a.Name == secret ||
+						a.Source != nil && page == "https://b.test/" && a.Source.MapPath != paths[2] {
 						t.Fatalf("%s offers %s of %v", page, a.Name, a.Source)
 					}
 					m, err := l.Find(page, a.Name)

@@ -17,13 +17,17 @@ import (
 func doc(names []string, more ...string) string {
 	var tools []string
 	for _, n := range names {
-		tools = append(tools, fmt.Sprintf(`{"name":%q,"description":"Runs %s.","input_schema":{"type":"object"},"x_actions":{"handler":"page.info"}}`, n, n))
+		tools = append(tools, fmt.Sprintf(
+			`{"name":%q,"description":"Runs %s.","input_schema":{"type":"object"},"x_actions":{"handler":"page.info"}}`,
+			n, n,
+		))
 	}
 	return withTools(strings.Join(tools, ","), more...)
 }
 
 func withTools(tools string, more ...string) string {
-	return `{"protocol":"actions.json","version":1,"tools":[` + tools + `]` + strings.Join(append([]string{""}, more...), ",") + `}`
+	return `{"protocol":"actions.json","version":1,"tools":[` + tools + `]` +
+		strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
 // tree writes files below a new folder and returns it.

@@ -82,18 +82,25 @@ func placeOf(m *Map, i *manifest.Import, pageURL string) (importPlace, *fault.Er
 	case web && (kind == "public" || kind == "shared" || kind == "package"):
 		return importPlace{web: []string{uri}}, nil
 	case m.fetched != "":
-		return importPlace{}, fault.New(fault.PermissionDenied, "a map that was read from the web may import from the web only, not from the storage")
+		return importPlace{}, fault.New(
+			fault.PermissionDenied,
+			"a map that was read from the web may import from the web only, not from the storage",
+		)
 	case m.companions == nil:
 		return importPlace{}, fault.New(fault.ImportUnavailable, "the map came without a storage to import from")
 	}
 	switch kind {
 	case "local":
 		if absoluteReference(uri) {
-			return importPlace{}, fault.New(fault.PathEscape, "a local import is a path relative to the folder of the map")
+			return importPlace{}, fault.New(
+				fault.PathEscape, "a local import is a path relative to the folder of the map",
+			)
 		}
 		full := path.Join(m.dir, strings.ReplaceAll(uri, `\`, "/"))
 		if full == ".." || strings.HasPrefix(full, "../") {
-			return importPlace{}, fault.New(fault.PathEscape, "a local import may not leave the folder that the maps are read from")
+			return importPlace{}, fault.New(
+				fault.PathEscape, "a local import may not leave the folder that the maps are read from",
+			)
 		}
 		return importPlace{paths: []string{full}}, nil
 	case "package":
@@ -118,13 +125,18 @@ func scopedPlace(m *Map, kind, uri string) (importPlace, *fault.Error) {
 		// mounted below scopes.
 		_, after, found := strings.Cut(rest, "/")
 		if !found || !strings.HasPrefix(after, "actions.json.storage.") {
-			return importPlace{}, fault.New(fault.ImportUnavailable, "only storage repositories can be imported from, where the storage mounts them")
+			return importPlace{}, fault.New(
+				fault.ImportUnavailable,
+				"only storage repositories can be imported from, where the storage mounts them",
+			)
 		}
 		name = after
 	}
 	full, ok := storagePath(name)
 	if !ok || absoluteReference(name) {
-		return importPlace{}, fault.New(fault.PathEscape, "a storage path is relative to the storage root and has no empty, . and .. parts")
+		return importPlace{}, fault.New(
+			fault.PathEscape, "a storage path is relative to the storage root and has no empty, . and .. parts",
+		)
 	}
 	var paths []string
 	switch loc, is := location.Locate(full); {
@@ -151,7 +163,9 @@ func scopedPlace(m *Map, kind, uri string) (importPlace, *fault.Error) {
 	if kind != "storage" {
 		for _, p := range paths {
 			if scope, _ := scopeOf(p); scope != location.Scope(kind) {
-				return importPlace{}, fault.New(fault.InvalidValue, "an import of kind %s names a path of another scope", kind)
+				return importPlace{}, fault.New(
+					fault.InvalidValue, "an import of kind %s names a path of another scope", kind,
+				)
 			}
 		}
 	}
@@ -181,7 +195,10 @@ func websitePlace(uri, pageURL string) (importPlace, *fault.Error) {
 	root := &url.URL{Scheme: base.Scheme, Host: base.Host, Path: "/"}
 	at := root.ResolveReference(ref)
 	if location.Origin(at) != location.Origin(base) {
-		return p, fault.New(fault.PermissionDenied, "an import of kind website is read from the page's own origin only; a map of another origin is public")
+		return p, fault.New(
+			fault.PermissionDenied,
+			"an import of kind website is read from the page's own origin only; a map of another origin is public",
+		)
 	}
 	p.web = []string{at.String()}
 	return p, nil
@@ -252,7 +269,9 @@ func (m *Map) mayReach(g guard) *fault.Error {
 	if ok {
 		return nil
 	}
-	return fault.New(fault.PermissionDenied, "a map of the %s scope may not import from %s", m.Location.Scope, scopeName(g.scope))
+	return fault.New(
+		fault.PermissionDenied, "a map of the %s scope may not import from %s", m.Location.Scope, scopeName(g.scope),
+	)
 }
 
 func scopeName(s location.Scope) string {
@@ -315,7 +334,8 @@ func (im *importer) find(m *Map, i *manifest.Import) (found *Map, pending bool, 
 		if err := m.mayImport(p); err != nil {
 			return nil, false, err
 		}
-		if found, err = im.fromStorage(m, p); err == nil && found.guard.scope != location.Unscoped {
+		found, err = im.fromStorage(m, p)
+		if err == nil && found.guard.scope != location.Unscoped {
 			err = m.mayReach(found.guard)
 		}
 		if err == nil || err.Code != fault.ImportUnavailable || n == len(place.paths)-1 {
@@ -346,7 +366,9 @@ func (im *importer) fromStorage(m *Map, name string) (*Map, *fault.Error) {
 	case len(same) == 1:
 		return same[0], nil
 	case len(same) > 1:
-		return nil, fault.New(fault.ImportUnavailable, "%d maps of different storages have the path %s", len(same), shown(name))
+		return nil, fault.New(
+			fault.ImportUnavailable, "%d maps of different storages have the path %s", len(same), shown(name),
+		)
 	}
 	key := readKey{m.companions, name}
 	if r := im.read[key]; r != nil {
@@ -363,7 +385,11 @@ func (im *importer) fromStorage(m *Map, name string) (*Map, *fault.Error) {
 func (im *importer) readFile(m *Map, name string) (*Map, *fault.Error) {
 	data, err := m.companions.read(name, manifest.MaxBytes+1)
 	if err != nil {
-		return nil, &fault.Error{Code: fault.ImportUnavailable, Message: fmt.Sprintf("there is no map at %s", shown(name)), Err: err}
+		return nil, &fault.Error{
+			Code:    fault.ImportUnavailable,
+			Message: fmt.Sprintf("there is no map at %s", shown(name)),
+			Err:     err,
+		}
 	}
 	parsed, report := manifest.Parse(data, im.opts.manifest())
 	if parsed == nil {
@@ -378,15 +404,19 @@ func (im *importer) readFile(m *Map, name string) (*Map, *fault.Error) {
 	}
 	loc, keep, _ := m.storage.locate(name, loc)
 	out := newMap(parsed, name, loc, im.opts)
-	out.companions, out.dir, out.storage, out.guard = m.companions, path.Dir(name), m.storage, keep
+	out.companions = m.companions
+	out.dir = path.Dir(name)
+	out.storage = m.storage
+	out.guard = keep
 	out.project = m.project
 	return out, nil
 }
 
 func invalidImport(name string, report manifest.Report) *fault.Error {
 	first := report.Errors[0]
-	return fault.New(fault.InvalidManifest, "the map at %s is invalid at %q: %s", shown(name), first.Pointer, first.Message).
-		With("errors", report.Errors[:min(len(report.Errors), 8)]).With("error_count", len(report.Errors))
+	return fault.New(
+		fault.InvalidManifest, "the map at %s is invalid at %q: %s", shown(name), first.Pointer, first.Message,
+	).With("errors", report.Errors[:min(len(report.Errors), 8)]).With("error_count", len(report.Errors))
 }
 
 // fromWeb reads the first of the addresses that answers with a map. An address
@@ -401,7 +431,8 @@ func (im *importer) fromWeb(place importPlace) (*Map, *fault.Error) {
 			r.m, r.err = im.fetchMap(address, place.website)
 			im.read[key] = r
 		}
-		if r.err == nil || r.err.Code != fault.ImportUnavailable || r.err.Evidence["status"] == nil || n == len(place.web)-1 {
+		if r.err == nil || r.err.Code != fault.ImportUnavailable || r.err.Evidence["status"] == nil ||
+			n == len(place.web)-1 {
 			return r.m, r.err
 		}
 	}
@@ -414,12 +445,15 @@ func (im *importer) fetchMap(address string, website bool) (*Map, *fault.Error) 
 	got, err := im.fetch.Fetch(ctx, address, im.limits)
 	if err != nil {
 		return nil, &fault.Error{
-			Code: fault.ImportUnavailable, Message: fmt.Sprintf("%s cannot be read: %s", shown(address), fault.From(err).Message), Err: err,
+			Code:     fault.ImportUnavailable,
+			Message:  fmt.Sprintf("%s cannot be read: %s", shown(address), fault.From(err).Message),
+			Err:      err,
 			Evidence: map[string]any{"cause": fault.CodeOf(err)},
 		}
 	}
 	if got.Status < 200 || got.Status > 299 {
-		return nil, fault.New(fault.ImportUnavailable, "%s answered with status %d", shown(address), got.Status).With("status", got.Status)
+		return nil, fault.New(fault.ImportUnavailable, "%s answered with status %d", shown(address), got.Status).
+			With("status", got.Status)
 	}
 	parsed, report := manifest.Parse(got.Body, im.opts.manifest())
 	if parsed == nil {

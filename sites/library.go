@@ -40,8 +40,16 @@ type Options struct {
 }
 
 func (o Options) manifest() manifest.Options {
-	return manifest.Options{Known: o.Known, CheckWorkflow: o.CheckWorkflow, CheckProjection: o.CheckProjection, WarnProjection: o.WarnProjection,
-		WarnArguments: o.WarnArguments, AcceptDrafts: o.AcceptDrafts, Salvage: o.Salvage, Parts: o.Parts}
+	return manifest.Options{
+		Known:           o.Known,
+		CheckWorkflow:   o.CheckWorkflow,
+		CheckProjection: o.CheckProjection,
+		WarnProjection:  o.WarnProjection,
+		WarnArguments:   o.WarnArguments,
+		AcceptDrafts:    o.AcceptDrafts,
+		Salvage:         o.Salvage,
+		Parts:           o.Parts,
+	}
 }
 
 // Library is a set of valid maps. It is immutable and safe for concurrent use;
@@ -64,7 +72,13 @@ type refusal struct {
 }
 
 func newLibrary(all []*Map, refused []refusal, opts Options) *Library {
-	l := &Library{maps: slices.Clone(all), byHost: map[string][]*Map{}, refused: refused, opts: opts, composed: map[*Map]*Composition{}}
+	l := &Library{
+		maps:     slices.Clone(all),
+		byHost:   map[string][]*Map{},
+		refused:  refused,
+		opts:     opts,
+		composed: map[*Map]*Composition{},
+	}
 	slices.SortStableFunc(l.maps, compareMaps)
 	for _, m := range l.maps {
 		keys, ok := m.hostKeys()
@@ -106,7 +120,10 @@ func (l *Library) admit(report func(*Map) *FileReport, before func(*Map) *Compos
 		for _, s := range c.Shadowed {
 			r.Warnings = append(r.Warnings, manifest.Problem{
 				Pointer: cmp.Or(s.Loser.pointer, s.Winner.pointer), Code: fault.DuplicateName,
-				Message: fmt.Sprintf("the %s %s means that of %s and not that of %s: %s", s.Section, shown(s.Name), s.Winner, s.Loser, s.Why),
+				Message: fmt.Sprintf(
+					"the %s %s means that of %s and not that of %s: %s",
+					s.Section, shown(s.Name), s.Winner, s.Loser, s.Why,
+				),
 			})
 		}
 		if len(c.Problems) == 0 {
@@ -116,7 +133,9 @@ func (l *Library) admit(report func(*Map) *FileReport, before func(*Map) *Compos
 		r.OK = false
 		r.Errors = append(r.Errors, c.Problems...)
 		// What a map may not read it does not keep.
-		forbidden := slices.ContainsFunc(c.Problems, func(p manifest.Problem) bool { return p.Code == fault.PermissionDenied })
+		forbidden := slices.ContainsFunc(c.Problems, func(p manifest.Problem) bool {
+			return p.Code == fault.PermissionDenied
+		})
 		if before != nil && !forbidden {
 			if old := before(m); old != nil {
 				r.Kept = true
@@ -146,7 +165,10 @@ func (l *Library) Composition(m *Map) *Composition {
 }
 
 func compareMaps(a, b *Map) int {
-	return cmp.Or(cmp.Compare(a.Location.Scope.Rank(), b.Location.Scope.Rank()), cmp.Compare(a.Path, b.Path), cmp.Compare(a.file, b.file))
+	return cmp.Or(
+		cmp.Compare(a.Location.Scope.Rank(), b.Location.Scope.Rank()),
+		cmp.Compare(a.Path, b.Path), cmp.Compare(a.file, b.file),
+	)
 }
 
 // Join returns a library with the maps of all.
@@ -310,8 +332,9 @@ func (l *Library) Find(pageURL, action string) (*Match, *fault.Error) {
 
 func ambiguous(action string, found []*Map) *fault.Error {
 	paths := pathsOf(found)
-	return fault.New(fault.SiteActionAmbiguous, "%d maps of the same scope declare the action %s", len(found), shown(action)).
-		With("action", shown(action)).With("map_paths", paths).
+	return fault.New(
+		fault.SiteActionAmbiguous, "%d maps of the same scope declare the action %s", len(found), shown(action),
+	).With("action", shown(action)).With("map_paths", paths).
 		Next("rename the action in one of the maps, or remove one of them")
 }
 
@@ -328,7 +351,8 @@ const maxKnownActions = 50
 
 func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 	known := l.actionNames(pageURL)
-	e := fault.New(fault.UnknownAction, "no map that applies to this page declares the action %s", shown(action)).With("action", shown(action))
+	e := fault.New(fault.UnknownAction, "no map that applies to this page declares the action %s", shown(action)).
+		With("action", shown(action))
 	if near := fault.Nearest(action, known); near != "" {
 		e.With("did_you_mean", near)
 	}
@@ -337,7 +361,8 @@ func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 		return e
 	}
 	if failed := l.failedImports(pageURL, action); len(failed) > 0 {
-		return e.With("failed_imports", failed).Next("a map that this page's map imports could not be used; list the actions of this page to see why")
+		return e.With("failed_imports", failed).
+			Next("a map that this page's map imports could not be used; list the actions of this page to see why")
 	}
 	var refused []string
 	p := location.ParsePage(pageURL)
@@ -347,12 +372,14 @@ func (l *Library) unknownAction(pageURL, action string) *fault.Error {
 		}
 	}
 	if len(refused) > 0 {
-		e.With("refused_maps", refused).Next("a map for this page is invalid and was not loaded; outrider validate says why")
+		e.With("refused_maps", refused).
+			Next("a map for this page is invalid and was not loaded; outrider validate says why")
 		return e
 	}
 	for _, m := range l.maps {
 		if l.tool(m, action) != nil {
-			return e.With("declared_elsewhere", true).Next("the action belongs to other pages; go to one of them or list the actions of this one")
+			return e.With("declared_elsewhere", true).
+				Next("the action belongs to other pages; go to one of them or list the actions of this one")
 		}
 	}
 	return e.Next("list the actions of this page with mode list")
@@ -417,8 +444,10 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 	case 0:
 		slices.Sort(known)
 		known = slices.Compact(known)
-		e := fault.New(fault.StateProjectionNotFound, "no map that applies to this page declares the state projection %s", shown(name)).
-			With("projection", shown(name)).With("known_projections", known[:min(len(known), maxKnownActions)])
+		e := fault.New(
+			fault.StateProjectionNotFound,
+			"no map that applies to this page declares the state projection %s", shown(name),
+		).With("projection", shown(name)).With("known_projections", known[:min(len(known), maxKnownActions)])
 		if elsewhere != "" {
 			e.With("declared_for", shown(elsewhere)).Next("go to a page that its scope.url_matches means")
 		} else if near := fault.Nearest(name, known); near != "" {
@@ -432,8 +461,9 @@ func (l *Library) FindProjection(pageURL, name string) (*Map, *manifest.Projecti
 	for _, h := range found {
 		paths = append(paths, h.m.Path)
 	}
-	return nil, nil, fault.New(fault.StateProjectionAmbiguous, "%d maps declare the state projection %s", len(found), shown(name)).
-		With("projection", shown(name)).With("map_paths", paths)
+	return nil, nil, fault.New(
+		fault.StateProjectionAmbiguous, "%d maps declare the state projection %s", len(found), shown(name),
+	).With("projection", shown(name)).With("map_paths", paths)
 }
 
 // projections calls yield with every projection that m offers, what it imports
@@ -462,7 +492,12 @@ func (l *Library) failedImports(pageURL, action string) []map[string]any {
 		}
 		for _, s := range c.Sources[1:] {
 			if s.Err != nil && (s.Namespace == "" || strings.HasPrefix(action, s.Namespace+".")) {
-				out = append(out, map[string]any{"map_path": m.Path, "import": s.ID, "code": s.Err.Code, "message": s.Err.Message})
+				out = append(out, map[string]any{
+					"map_path": m.Path,
+					"import":   s.ID,
+					"code":     s.Err.Code,
+					"message":  s.Err.Message,
+				})
 			}
 		}
 	}

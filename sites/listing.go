@@ -113,8 +113,12 @@ type SkillRow struct {
 // cannot be called says why. pageURL "" lists everything.
 func (l *Library) List(pageURL string) Listing {
 	out := Listing{
-		OK: true, TargetURLContains: optional(pageURL),
-		Actions: []ActionRow{}, StateProjections: []ProjectionRow{}, Files: []FileRow{}, Skills: []SkillRow{},
+		OK:                true,
+		TargetURLContains: optional(pageURL),
+		Actions:           []ActionRow{},
+		StateProjections:  []ProjectionRow{},
+		Files:             []FileRow{},
+		Skills:            []SkillRow{},
 	}
 	row := map[string]int{} // action → index of its row
 	won := map[string]*Match{}
@@ -144,7 +148,15 @@ func (out *Listing) imports(c *Composition) {
 		return
 	}
 	for _, s := range c.Sources[1:] {
-		r := ImportRow{ID: s.ID, Kind: optional(s.Kind), URI: optional(s.URI), Namespace: optional(s.Namespace), Trust: s.Trust, MapPath: c.Map.Path, Status: "ok"}
+		r := ImportRow{
+			ID:        s.ID,
+			Kind:      optional(s.Kind),
+			URI:       optional(s.URI),
+			Namespace: optional(s.Namespace),
+			Trust:     s.Trust,
+			MapPath:   c.Map.Path,
+			Status:    "ok",
+		}
 		switch {
 		case s.Disabled:
 			r.Status = "disabled"
@@ -167,8 +179,15 @@ func sourceRow(s *Source) *SourceRow {
 }
 
 func actionRow(m *Match) ActionRow {
-	r := ActionRow{Name: m.Name, Description: m.Tool.Description, InputSchema: m.Tool.InputSchema, MapPath: m.Via.Path, Source: sourceRow(m.Source)}
-	if r.TargetURLContains = optional(m.Tool.XActions.Binding.TargetURLContains); r.TargetURLContains == nil {
+	r := ActionRow{
+		Name:        m.Name,
+		Description: m.Tool.Description,
+		InputSchema: m.Tool.InputSchema,
+		MapPath:     m.Via.Path,
+		Source:      sourceRow(m.Source),
+	}
+	r.TargetURLContains = optional(m.Tool.XActions.Binding.TargetURLContains)
+	if r.TargetURLContains == nil {
 		r.TargetURLContains = optional(m.Via.Location.Host)
 	}
 	if f := m.Unsupported(); f != nil {
@@ -179,7 +198,11 @@ func actionRow(m *Match) ActionRow {
 
 func (r *ActionRow) conflict(path string) {
 	if r.Unavailable == nil || r.Unavailable.Code != fault.SiteActionAmbiguous {
-		r.Unavailable = &Unavailable{Code: fault.SiteActionAmbiguous, Reason: "several maps of the same scope declare this action", MapPaths: []string{r.MapPath}}
+		r.Unavailable = &Unavailable{
+			Code:     fault.SiteActionAmbiguous,
+			Reason:   "several maps of the same scope declare this action",
+			MapPaths: []string{r.MapPath},
+		}
 	}
 	r.Unavailable.MapPaths = append(r.Unavailable.MapPaths, path)
 }
@@ -190,9 +213,19 @@ func (out *Listing) projections(l *Library, m *Map, pageURL string) {
 		if p.Broken || pageURL != "" && !location.URLMatches(p.URLMatches, pageURL) {
 			return
 		}
-		r := ProjectionRow{Name: e.Name, Description: optional(p.Description), Summaries: []SummaryRow{}, MapPath: m.Path, Source: sourceRow(e.Source)}
+		r := ProjectionRow{
+			Name:        e.Name,
+			Description: optional(p.Description),
+			Summaries:   []SummaryRow{},
+			MapPath:     m.Path,
+			Source:      sourceRow(e.Source),
+		}
 		for _, s := range p.Summaries {
-			r.Summaries = append(r.Summaries, SummaryRow{Name: s.Name, Description: optional(s.Description), MaxBytes: s.MaxBytes})
+			r.Summaries = append(r.Summaries, SummaryRow{
+				Name:        s.Name,
+				Description: optional(s.Description),
+				MaxBytes:    s.MaxBytes,
+			})
 		}
 		out.StateProjections = append(out.StateProjections, r)
 	})
@@ -215,8 +248,14 @@ func (out *Listing) companions(m *Map) {
 			continue
 		}
 		out.Files = append(out.Files, FileRow{
-			ID: optional(f.ID), Path: full, RelativePath: f.Path, Kind: f.Kind, Title: optional(f.Title),
-			Description: optional(f.Description), ReadWhen: optional(f.ReadWhen), SizeBytes: size,
+			ID:           optional(f.ID),
+			Path:         full,
+			RelativePath: f.Path,
+			Kind:         f.Kind,
+			Title:        optional(f.Title),
+			Description:  optional(f.Description),
+			ReadWhen:     optional(f.ReadWhen),
+			SizeBytes:    size,
 		})
 		if !isSkill(f, full) {
 			continue
@@ -226,8 +265,13 @@ func (out *Listing) companions(m *Map) {
 			continue
 		}
 		out.Skills = append(out.Skills, SkillRow{
-			ID: optional(f.ID), Path: full, RelativePath: f.Path, Kind: "skill",
-			Description: optional(f.Description), ReadWhen: optional(f.ReadWhen), FrontMatter: frontMatter(head),
+			ID:           optional(f.ID),
+			Path:         full,
+			RelativePath: f.Path,
+			Kind:         "skill",
+			Description:  optional(f.Description),
+			ReadWhen:     optional(f.ReadWhen),
+			FrontMatter:  frontMatter(head),
 		})
 	}
 }

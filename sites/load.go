@@ -52,7 +52,9 @@ func reportOf(path string, r manifest.Report) FileReport {
 }
 
 func failedReport(path string, code fault.Code, format string, args ...any) FileReport {
-	return reportOf(path, manifest.Report{Errors: []manifest.Problem{{Code: code, Message: fmt.Sprintf(format, args...)}}})
+	return reportOf(path, manifest.Report{
+		Errors: []manifest.Problem{{Code: code, Message: fmt.Sprintf(format, args...)}},
+	})
 }
 
 // Load reads maps. Each path is one map, or a folder: a storage workspace, any
@@ -75,7 +77,9 @@ func Load(paths []string, opts Options) (*Library, []FileReport) {
 		for m, i := range l.reportOf {
 			r := &l.reports[i]
 			errors, warnings := opts.Inspect(library, m)
-			r.Errors, r.Left, r.Warnings = append(append(r.Errors, r.Left...), errors...), nil, append(r.Warnings, warnings...)
+			r.Errors = append(append(r.Errors, r.Left...), errors...)
+			r.Left = nil
+			r.Warnings = append(r.Warnings, warnings...)
 			r.OK = len(r.Errors) == 0
 		}
 	}
@@ -227,14 +231,18 @@ func (l *loader) folder(name string) {
 			return nil
 		}
 		if count++; count > MaxMaps {
-			l.reports = append(l.reports, failedReport(name, fault.LimitExceeded, "the folder has more than %d maps", MaxMaps))
+			l.reports = append(
+				l.reports, failedReport(name, fault.LimitExceeded, "the folder has more than %d maps", MaxMaps),
+			)
 			return fs.SkipAll
 		}
 		// A link is followed inside of the folder only.
 		f, err := root.Open(filepath.FromSlash(rel))
 		if err != nil {
 			if d.Type()&fs.ModeSymlink != 0 && !errors.Is(err, fs.ErrNotExist) {
-				l.reports = append(l.reports, failedReport(shown, fault.PathEscape, "the link leaves the storage folder"))
+				l.reports = append(
+					l.reports, failedReport(shown, fault.PathEscape, "the link leaves the storage folder"),
+				)
 				return nil
 			}
 			l.unreadable(shown, err)
@@ -252,7 +260,10 @@ func (l *loader) folder(name string) {
 	}
 	if count == 0 {
 		r := reportOf(name, manifest.Report{})
-		r.Warnings = append(r.Warnings, manifest.Problem{Code: fault.StorageFileNotFound, Message: "the folder has no actions.json"})
+		r.Warnings = append(r.Warnings, manifest.Problem{
+			Code:    fault.StorageFileNotFound,
+			Message: "the folder has no actions.json",
+		})
 		l.reports = append(l.reports, r)
 	}
 }
@@ -260,7 +271,9 @@ func (l *loader) folder(name string) {
 // workspace reads what the storage says about its scopes.
 func (l *loader) workspace(shown string, root *os.Root) *workspace {
 	var folders []string
-	for _, pattern := range []string{".", "scopes/*", "scopes/shared/*", "actions.json.storage.*", "private", "public", "shared/*"} {
+	for _, pattern := range []string{
+		".", "scopes/*", "scopes/shared/*", "actions.json.storage.*", "private", "public", "shared/*",
+	} {
 		found, _ := fs.Glob(root.FS(), pattern)
 		for _, f := range found {
 			folders = append(folders, strings.TrimPrefix(f, "."))
@@ -298,7 +311,8 @@ func isMap(rel, name string) bool {
 	if name == "actions.json" {
 		return true
 	}
-	return strings.HasSuffix(name, ".actions.json") && !strings.HasPrefix(rel, "sites/") && !strings.Contains(rel, "/sites/")
+	return strings.HasSuffix(name, ".actions.json") && !strings.HasPrefix(rel, "sites/") &&
+		!strings.Contains(rel, "/sites/")
 }
 
 func (l *loader) read(f *os.File, name, abs string, at place) {
@@ -328,7 +342,9 @@ func (l *loader) read(f *os.File, name, abs string, at place) {
 	at.loc = loc
 	slot := len(l.reports)
 	l.reports = append(l.reports, FileReport{}) // its place, whenever it is parsed
-	if old := l.before[abs]; old != nil && old.sameText(data) && old.Path == at.path && old.Location == loc && old.guard == keep && old.storage.same(at.storage) {
+	old := l.before[abs]
+	same := old != nil && old.sameText(data) && old.Path == at.path && old.Location == loc
+	if same && old.guard == keep && old.storage.same(at.storage) {
 		l.keep(old, slot, name)
 		return
 	}
@@ -359,14 +375,19 @@ type parseJob struct {
 // parse parses what was read, and puts it among the maps in the order of the files.
 func (l *loader) parse() {
 	manifests, reports := make([]*manifest.Manifest, len(l.jobs)), make([]manifest.Report, len(l.jobs))
-	manifest.EachOf(len(l.jobs), func(i int) { manifests[i], reports[i] = manifest.Parse(l.jobs[i].data, l.jobs[i].how) })
+	manifest.EachOf(len(l.jobs), func(i int) {
+		manifests[i], reports[i] = manifest.Parse(l.jobs[i].data, l.jobs[i].how)
+	})
 	for i, job := range l.jobs {
 		job.done(manifests[i], reports[i])
 	}
 	l.jobs = nil
 }
 
-func (l *loader) parsed(m *manifest.Manifest, report manifest.Report, slot int, name, abs string, at place, keep guard, odd []manifest.Problem) {
+func (l *loader) parsed(
+	m *manifest.Manifest, report manifest.Report, slot int,
+	name, abs string, at place, keep guard, odd []manifest.Problem,
+) {
 	if (m == nil || len(report.Left) > 0) && l.before[abs] != nil {
 		l.keep(l.before[abs], slot, name)
 		l.reports[slot] = keptReport(name, append(report.Errors, report.Left...), report.Warnings)
@@ -395,7 +416,8 @@ func (l *loader) parsed(m *manifest.Manifest, report manifest.Report, slot int, 
 // keep takes a map over from the load before.
 func (l *loader) keep(m *Map, slot int, name string) {
 	l.maps = append(l.maps, m)
-	l.reportOf[m], l.reports[slot] = slot, reportOf(name, manifest.Report{Warnings: append(slices.Clip(m.warnings), m.missingFiles()...)})
+	l.reports[slot] = reportOf(name, manifest.Report{Warnings: append(slices.Clip(m.warnings), m.missingFiles()...)})
+	l.reportOf[m] = slot
 }
 
 func keptReport(name string, errors, warnings []manifest.Problem) FileReport {

@@ -18,8 +18,9 @@ import (
 func TestAStorageFolderIsLoaded(t *testing.T) {
 	root := tree(t, map[string]string{
 		"storage.json": `{"protocol":"actions.json.storage","version":1}`,
-		"scopes/private/sites/example.com/board/actions.json":    doc([]string{"board.open"}),
-		"scopes/private/sites/example.com/board/x.actions.json":  `not a map: in a site folder only the exact name counts`,
+		"scopes/private/sites/example.com/board/actions.json": doc([]string{"board.open"}),
+		"scopes/private/sites/example.com/board/x.actions.json": `not a map: in a site folder only the exact name ` +
+			`counts`,
 		"scopes/shared/team/sites/example.com/mail/actions.json": doc([]string{"mail.send"}),
 		"scopes/public/sites/other.org/a/b/c/actions.json":       doc([]string{"other.run"}),
 		"scopes/private/sites/example.com/proof/actions.json":    `{"broken`,
@@ -36,7 +37,10 @@ func TestAStorageFolderIsLoaded(t *testing.T) {
 	for _, m := range l.Maps() {
 		paths = append(paths, m.Path)
 	}
-	want := []string{"scopes/private/sites/example.com/board/actions.json", "scopes/shared/team/sites/example.com/mail/actions.json", "scopes/public/sites/other.org/a/b/c/actions.json"}
+	want := []string{
+		"scopes/private/sites/example.com/board/actions.json", "scopes/shared/team/sites/example.com/mail/actions.json",
+		"scopes/public/sites/other.org/a/b/c/actions.json",
+	}
 	if !slices.Equal(paths, want) {
 		t.Errorf("maps %q, want %q", paths, want)
 	}
@@ -49,11 +53,15 @@ func TestAStorageFolderIsLoaded(t *testing.T) {
 // site.
 func TestAPieceOfAWorkspaceKeepsItsPlace(t *testing.T) {
 	root := tree(t, map[string]string{"scopes/private/sites/example.com/board/actions.json": doc([]string{"a.run"})})
-	for _, piece := range []string{"", "scopes", "scopes/private", "scopes/private/sites", "scopes/private/sites/example.com", "scopes/private/sites/example.com/board", "scopes/private/sites/example.com/board/actions.json"} {
+	for _, piece := range []string{
+		"", "scopes", "scopes/private", "scopes/private/sites", "scopes/private/sites/example.com",
+		"scopes/private/sites/example.com/board", "scopes/private/sites/example.com/board/actions.json",
+	} {
 		t.Run(piece, func(t *testing.T) {
 			l := load(t, filepath.Join(root, filepath.FromSlash(piece)))
 			m := l.Maps()[0]
-			if m.Path != "scopes/private/sites/example.com/board/actions.json" || m.Location.Scope != location.Private || m.Location.Host != "example.com" {
+			if m.Path != "scopes/private/sites/example.com/board/actions.json" ||
+				m.Location.Scope != location.Private || m.Location.Host != "example.com" {
 				t.Errorf("path %s, location %+v", m.Path, m.Location)
 			}
 			if m.Applies("https://evil.test/") {
@@ -113,7 +121,8 @@ func TestAnInvalidMapContributesNothing(t *testing.T) {
 		t.Errorf("actions %q", got)
 	}
 	_, err := l.Find("https://e.com/", "bad.run")
-	if !errors.Is(err, fault.UnknownAction) || fmt.Sprint(err.Evidence["refused_maps"]) != "[sites/e.com/bad/actions.json]" {
+	if !errors.Is(err, fault.UnknownAction) ||
+		fmt.Sprint(err.Evidence["refused_maps"]) != "[sites/e.com/bad/actions.json]" {
 		t.Errorf("%v with %v, want the refused map named", err, err.Evidence)
 	}
 	if _, err := l.Find("https://f.com/", "nothing"); err.Evidence["refused_maps"] != nil {
@@ -123,7 +132,10 @@ func TestAnInvalidMapContributesNothing(t *testing.T) {
 
 func TestReportsAsJSON(t *testing.T) {
 	root := tree(t, map[string]string{"a.json": doc(nil), "b.json": `{}`})
-	_, reports := sites.Load([]string{filepath.Join(root, "a.json"), filepath.Join(root, "b.json"), filepath.Join(root, "c.json"), filepath.Join(root)}, sites.Options{})
+	_, reports := sites.Load([]string{
+		filepath.Join(root, "a.json"), filepath.Join(root, "b.json"),
+		filepath.Join(root, "c.json"), filepath.Join(root),
+	}, sites.Options{})
 	var got []string
 	for _, r := range reports {
 		var fields map[string]json.RawMessage
@@ -140,7 +152,8 @@ func TestReportsAsJSON(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"true", "false /protocol missing_field /tools missing_field /version missing_field", "false  storage_file_not_found",
+		"true", "false /protocol missing_field /tools missing_field /version missing_field",
+		"false  storage_file_not_found",
 		"true  storage_file_not_found", // a folder without maps is a warning
 	}
 	if !slices.Equal(got, want) {
@@ -150,7 +163,10 @@ func TestReportsAsJSON(t *testing.T) {
 
 func TestAFileNamedTwiceIsLoadedOnce(t *testing.T) {
 	root := tree(t, map[string]string{"sites/e.com/m/actions.json": doc([]string{"a"})})
-	l, reports := sites.Load([]string{root, filepath.Join(root, "sites"), filepath.Join(root, "sites/e.com/m/actions.json")}, sites.Options{})
+	l, reports := sites.Load(
+		[]string{root, filepath.Join(root, "sites"), filepath.Join(root, "sites/e.com/m/actions.json")},
+		sites.Options{},
+	)
 	if len(l.Maps()) != 1 || len(reports) != 1 {
 		t.Errorf("%d maps, %d reports", len(l.Maps()), len(reports))
 	}
@@ -159,7 +175,10 @@ func TestAFileNamedTwiceIsLoadedOnce(t *testing.T) {
 func TestLinksDoNotLeaveTheFolder(t *testing.T) {
 	outside := tree(t, map[string]string{"actions.json": doc([]string{"outside"}), "secret.md": "secret"})
 	root := tree(t, map[string]string{
-		"sites/e.com/in/actions.json":  doc([]string{"inside"}, `"x_actions":{"files":[{"id":"s","path":"secret.md","kind":"skill"},{"id":"ok","path":"ok.md"}]}`),
+		"sites/e.com/in/actions.json": doc(
+			[]string{"inside"},
+			`"x_actions":{"files":[{"id":"s","path":"secret.md","kind":"skill"},{"id":"ok","path":"ok.md"}]}`,
+		),
 		"sites/e.com/in/ok.md":         "fine",
 		"sites/e.com/link/placeholder": "",
 	})
@@ -177,7 +196,8 @@ func TestLinksDoNotLeaveTheFolder(t *testing.T) {
 	for _, r := range reports {
 		if !r.OK {
 			escapes++
-			if r.Errors[0].Code != fault.PathEscape || !strings.HasSuffix(r.Path, filepath.Join("link", "actions.json")) {
+			if r.Errors[0].Code != fault.PathEscape ||
+				!strings.HasSuffix(r.Path, filepath.Join("link", "actions.json")) {
 				t.Errorf("%s: %v", r.Path, r.Errors)
 			}
 		}
@@ -206,8 +226,12 @@ func TestAFolderThatIsNoRegularFile(t *testing.T) {
 }
 
 func TestFromMapRefusesAnInvalidMap(t *testing.T) {
-	l, err := sites.FromMap("scopes/private/sites/e.com/m/actions.json", []byte(`{"protocol":"actions.json","version":"1","tools":[]}`), sites.Options{})
-	if l != nil || !errors.Is(err, fault.InvalidManifest) || err.Evidence["map_path"] != "scopes/private/sites/e.com/m/actions.json" {
+	l, err := sites.FromMap(
+		"scopes/private/sites/e.com/m/actions.json",
+		[]byte(`{"protocol":"actions.json","version":"1","tools":[]}`), sites.Options{},
+	)
+	if l != nil || !errors.Is(err, fault.InvalidManifest) ||
+		err.Evidence["map_path"] != "scopes/private/sites/e.com/m/actions.json" {
 		t.Errorf("library %v, error %v with %v", l, err, err.Evidence)
 	}
 }

@@ -52,7 +52,14 @@ func (m *Map) sameText(data []byte) bool {
 }
 
 func newMap(m *manifest.Manifest, path string, loc location.Location, opts Options) *Map {
-	out := &Map{Path: path, Location: loc, guard: guard{loc.Scope, loc.Audience}, Manifest: m, known: opts.Known, tools: make(map[string]*manifest.Tool, len(m.Tools))}
+	out := &Map{
+		Path:     path,
+		Location: loc,
+		guard:    guard{loc.Scope, loc.Audience},
+		Manifest: m,
+		known:    opts.Known,
+		tools:    make(map[string]*manifest.Tool, len(m.Tools)),
+	}
 	for i := range m.Tools {
 		if t := &m.Tools[i]; t.AgentCallable() {
 			out.tools[t.Name] = t
@@ -129,7 +136,8 @@ func (m *Map) matches(p location.Page) bool {
 	if !m.patterned {
 		return true
 	}
-	return p.Parsed != nil && slices.ContainsFunc(m.patterns, func(pattern location.Pattern) bool { return pattern.Matches(p.Parsed) })
+	return p.Parsed != nil &&
+		slices.ContainsFunc(m.patterns, func(pattern location.Pattern) bool { return pattern.Matches(p.Parsed) })
 }
 
 // hostKeys are the hosts under which the map is indexed. ok is false for maps

@@ -17,15 +17,40 @@ func TestLocate(t *testing.T) {
 		want location.Location
 		ok   bool
 	}{
-		{"scopes/private/sites/example.com/board/actions.json", location.Location{Scope: location.Private, Host: "example.com", Rest: "board/actions.json"}, true},
-		{"scopes/public/sites/Example.COM/actions.json", location.Location{Scope: location.Public, Host: "example.com", Rest: "actions.json"}, true},
-		{"scopes/shared/team/sites/example.com/a/b/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "example.com", Rest: "a/b/actions.json"}, true},
-		{"actions.json.storage.private/sites/e.com/actions.json", location.Location{Scope: location.Private, Host: "e.com", Rest: "actions.json"}, true},
-		{"actions.json.storage.shared.team/x/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
-		{"shared/team/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
+		{
+			"scopes/private/sites/example.com/board/actions.json",
+			location.Location{Scope: location.Private, Host: "example.com", Rest: "board/actions.json"}, true,
+		},
+		{
+			"scopes/public/sites/Example.COM/actions.json",
+			location.Location{Scope: location.Public, Host: "example.com", Rest: "actions.json"}, true,
+		},
+		{
+			"scopes/shared/team/sites/example.com/a/b/actions.json",
+			location.Location{Scope: location.Shared, Audience: "team", Host: "example.com", Rest: "a/b/actions.json"},
+			true,
+		},
+		{
+			"actions.json.storage.private/sites/e.com/actions.json",
+			location.Location{Scope: location.Private, Host: "e.com", Rest: "actions.json"}, true,
+		},
+		{
+			"actions.json.storage.shared.team/x/sites/e.com/actions.json",
+			location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true,
+		},
+		{
+			"shared/team/sites/e.com/actions.json",
+			location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true,
+		},
 		{"sites/e.com/actions.json", location.Location{Host: "e.com", Rest: "actions.json"}, true},
-		{"work/maps/scopes/private/sites/e.com/actions.json", location.Location{Scope: location.Private, Host: "e.com", Rest: "actions.json"}, true},
-		{"x/scopes/shared/team/sites/e.com/actions.json", location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true},
+		{
+			"work/maps/scopes/private/sites/e.com/actions.json",
+			location.Location{Scope: location.Private, Host: "e.com", Rest: "actions.json"}, true,
+		},
+		{
+			"x/scopes/shared/team/sites/e.com/actions.json",
+			location.Location{Scope: location.Shared, Audience: "team", Host: "e.com", Rest: "actions.json"}, true,
+		},
 		{"sites/localhost:8080/actions.json", location.Location{Host: "localhost", Rest: "actions.json"}, true},
 		{"sites/localhost_8080/actions.json", location.Location{Host: "localhost", Rest: "actions.json"}, true},
 		{"sites/a_b/actions.json", location.Location{Host: "a_b", Rest: "actions.json"}, true},
@@ -149,7 +174,11 @@ func TestMapsOfAPlainFolderMatchByOrigin(t *testing.T) {
 
 func TestTheBestScopeWins(t *testing.T) {
 	at := func(scope string) string { return "scopes/" + scope + "/sites/e.com/m/actions.json" }
-	private, team, other, public, none := at("private"), at("shared/team"), at("shared/other"), at("public"), "sites/e.com/m/actions.json"
+	private := at("private")
+	team := at("shared/team")
+	other := at("shared/other")
+	public := at("public")
+	none := "sites/e.com/m/actions.json"
 	second := "scopes/private/sites/e.com/n/actions.json"
 	tests := []struct {
 		name      string
@@ -178,10 +207,15 @@ func TestTheBestScopeWins(t *testing.T) {
 			}
 			row := listing.Actions[0]
 			if tt.ambiguous != nil {
-				if !errors.Is(err, fault.SiteActionAmbiguous) || fmt.Sprint(err.Evidence["map_paths"]) != fmt.Sprint(tt.ambiguous) {
-					t.Fatalf("found %v, error %v with %v; want site_action_ambiguous of %v", m, err, err.Evidence, tt.ambiguous)
+				if !errors.Is(err, fault.SiteActionAmbiguous) ||
+					fmt.Sprint(err.Evidence["map_paths"]) != fmt.Sprint(tt.ambiguous) {
+					t.Fatalf(
+						"found %v, error %v with %v; want site_action_ambiguous of %v",
+						m, err, err.Evidence, tt.ambiguous,
+					)
 				}
-				if row.Unavailable == nil || row.Unavailable.Code != fault.SiteActionAmbiguous || !slices.Equal(row.Unavailable.MapPaths, tt.ambiguous) {
+				if row.Unavailable == nil || row.Unavailable.Code != fault.SiteActionAmbiguous ||
+					!slices.Equal(row.Unavailable.MapPaths, tt.ambiguous) {
 					t.Errorf("listed as %+v", row.Unavailable)
 				}
 				return
@@ -197,12 +231,15 @@ func TestTheBestScopeWins(t *testing.T) {
 }
 
 func TestBindingNarrowsToPages(t *testing.T) {
-	tool := `{"name":"card.open","description":"d","input_schema":{},"x_actions":{"handler":"page.info","binding":{"target_url_contains":"/board"}}}`
+	tool := `{"name":"card.open","description":"d","input_schema":{},"x_actions":{"handler":"page.info",` +
+		`"binding":{"target_url_contains":"/board"}}}`
 	l, err := sites.FromMap("sites/e.com/m/actions.json", []byte(withTools(tool)), sites.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page, want := range map[string]bool{"https://e.com/board/1": true, "https://e.com/": false, "https://e.com/BOARD": false, "": true} {
+	for page, want := range map[string]bool{
+		"https://e.com/board/1": true, "https://e.com/": false, "https://e.com/BOARD": false, "": true,
+	} {
 		_, notFound := l.Find(page, "card.open")
 		if got := notFound == nil; got != want {
 			t.Errorf("on %q found %v, want %v", page, got, want)
@@ -233,20 +270,26 @@ func TestUnknownActionHelps(t *testing.T) {
 	if err.Evidence["did_you_mean"] != "contact.submit_name" {
 		t.Errorf("did_you_mean %v", err.Evidence["did_you_mean"])
 	}
-	if known, _ := err.Evidence["known_actions"].([]string); len(known) != 50 || known[0] != "contact.clear" || err.Evidence["known_action_count"] != 62 {
-		t.Errorf("known_actions has %d names from %v, count %v", len(known), known[0], err.Evidence["known_action_count"])
+	known, _ := err.Evidence["known_actions"].([]string)
+	if len(known) != 50 || known[0] != "contact.clear" || err.Evidence["known_action_count"] != 62 {
+		t.Errorf(
+			"known_actions has %d names from %v, count %v", len(known), known[0], err.Evidence["known_action_count"],
+		)
 	}
 	var none *sites.Library
 	if _, err := none.Find("https://e.com/", "a"); !errors.Is(err, fault.UnknownAction) {
 		t.Errorf("an empty library answers %v", err)
 	}
-	if got := toJSON(t, none.List("")); got != `{"ok":true,"target_url_contains":null,"actions":[],"state_projections":[],"files":[],"skills":[]}` {
+	got := toJSON(t, none.List(""))
+	if got != `{"ok":true,"target_url_contains":null,"actions":[],"state_projections":[],"files":[],"skills":[]}` {
 		t.Errorf("an empty library lists %s", got)
 	}
 }
 
 func TestEventsOfThePageAreNoActions(t *testing.T) {
-	l, ferr := sites.FromMap("m.json", []byte(withTools(`{"name":"deck.changed","description":"d","input_schema":{},"x_actions":{"direction":"html_to_agent"}}`)), sites.Options{})
+	l, ferr := sites.FromMap("m.json", []byte(withTools(
+		`{"name":"deck.changed","description":"d","input_schema":{},"x_actions":{"direction":"html_to_agent"}}`,
+	)), sites.Options{})
 	if ferr != nil {
 		t.Fatal(ferr)
 	}
@@ -260,7 +303,8 @@ func TestEventsOfThePageAreNoActions(t *testing.T) {
 
 func TestProjectionsAreFoundByPage(t *testing.T) {
 	snap := `"snapshot":{"version":1,"source":"dom","extract":[],"projection":{"language":"jsonata","expression":"1"}}`
-	board := `"state_projections":[{"name":"site.board","scope":{"url_matches":"https://*/board*"},` + snap + `},{"name":"site.board","scope":{"url_matches":"*/OTHER"},` + snap + `,"description":"other"}]`
+	board := `"state_projections":[{"name":"site.board","scope":{"url_matches":"https://*/board*"},` + snap +
+		`},{"name":"site.board","scope":{"url_matches":"*/OTHER"},` + snap + `,"description":"other"}]`
 	root := tree(t, map[string]string{
 		"scopes/private/sites/e.com/m/actions.json": doc(nil, board),
 		"scopes/public/sites/e.com/m/actions.json":  doc(nil, `"state_projections":[{"name":"site.both",`+snap+`}]`),
@@ -276,14 +320,20 @@ func TestProjectionsAreFoundByPage(t *testing.T) {
 		t.Errorf("out of scope: %v", err)
 	}
 	_, _, err := l.FindProjection("https://e.com/", "site.both")
-	if !errors.Is(err, fault.StateProjectionAmbiguous) || fmt.Sprint(err.Evidence["map_paths"]) != "[scopes/private/sites/e.com/n/actions.json scopes/public/sites/e.com/m/actions.json]" {
+	if !errors.Is(err, fault.StateProjectionAmbiguous) || fmt.Sprint(
+		err.Evidence["map_paths"],
+	) != "[scopes/private/sites/e.com/n/actions.json scopes/public/sites/e.com/m/actions.json]" {
 		t.Errorf("same name in two scopes: %v %v", err, err.Evidence)
 	}
 }
 
 func TestJoinKeepsAllMaps(t *testing.T) {
-	a, _ := sites.FromMap("scopes/public/sites/e.com/a/actions.json", []byte(doc([]string{"one", "both"})), sites.Options{})
-	b, _ := sites.FromMap("scopes/private/sites/e.com/b/actions.json", []byte(doc([]string{"two", "both"})), sites.Options{})
+	a, _ := sites.FromMap(
+		"scopes/public/sites/e.com/a/actions.json", []byte(doc([]string{"one", "both"})), sites.Options{},
+	)
+	b, _ := sites.FromMap(
+		"scopes/private/sites/e.com/b/actions.json", []byte(doc([]string{"two", "both"})), sites.Options{},
+	)
 	l := sites.Join(a, nil, b)
 	if got := actionNames(l.List("https://e.com/")); !slices.Equal(got, []string{"two", "both", "one"}) {
 		t.Errorf("joined actions %q", got)
@@ -297,7 +347,10 @@ func TestJoinKeepsAllMaps(t *testing.T) {
 func BenchmarkFindAmongThousandMaps(b *testing.B) {
 	var all []*sites.Library
 	for i := range 1000 {
-		l, err := sites.FromMap(fmt.Sprintf("scopes/private/sites/site%d.example%d.com/m/actions.json", i, i%50), []byte(doc([]string{"a.run", "b.run"})), sites.Options{})
+		l, err := sites.FromMap(
+			fmt.Sprintf("scopes/private/sites/site%d.example%d.com/m/actions.json", i, i%50),
+			[]byte(doc([]string{"a.run", "b.run"})), sites.Options{},
+		)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -332,7 +385,9 @@ func BenchmarkFindAmongThousandMaps(b *testing.B) {
 func BenchmarkMatchThousandPatterns(b *testing.B) {
 	var all []*sites.Library
 	for i := range 1000 {
-		root := tree(b, map[string]string{"m.actions.json": doc([]string{"a.run"}, fmt.Sprintf(`"surface":{"url_patterns":["https://*.site%d.test/board/*","https://site%d.test/card/*"]}`, i, i))})
+		root := tree(b, map[string]string{"m.actions.json": doc([]string{"a.run"}, fmt.Sprintf(
+			`"surface":{"url_patterns":["https://*.site%d.test/board/*","https://site%d.test/card/*"]}`, i, i,
+		))})
 		all = append(all, load(b, root))
 	}
 	l := sites.Join(all...)

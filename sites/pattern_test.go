@@ -48,7 +48,9 @@ func TestPatternsNarrowWhereAMapApplies(t *testing.T) {
 		{"https://X.com/A*", "https://x.COM/ab", true},
 	}
 	for _, tt := range tests {
-		root := tree(t, map[string]string{"any.actions.json": doc([]string{"a"}, fmt.Sprintf(`"surface":{"url_patterns":[%q]}`, tt.pattern))})
+		root := tree(t, map[string]string{
+			"any.actions.json": doc([]string{"a"}, fmt.Sprintf(`"surface":{"url_patterns":[%q]}`, tt.pattern)),
+		})
 		if got := len(load(t, root).For(tt.page)) == 1; got != tt.want {
 			t.Errorf("%s on %s: applies %v, want %v", tt.pattern, tt.page, got, tt.want)
 		}
@@ -59,9 +61,11 @@ func TestPatternsNarrowWhereAMapApplies(t *testing.T) {
 // user names applies where he says.
 func TestPatternsDoNotWiden(t *testing.T) {
 	root := tree(t, map[string]string{
-		"sites/example.com/m/actions.json": doc([]string{"a"}, `"surface":{"url_patterns":["*","https://other.test/*"]}`),
-		"named.json":                       doc([]string{"a"}, `"surface":{"url_patterns":["https://x.com/*"]}`),
-		"sites/none.com/m/actions.json":    doc([]string{"a"}, `"surface":{"url_patterns":["javascript:x"]}`),
+		"sites/example.com/m/actions.json": doc(
+			[]string{"a"}, `"surface":{"url_patterns":["*","https://other.test/*"]}`,
+		),
+		"named.json":                    doc([]string{"a"}, `"surface":{"url_patterns":["https://x.com/*"]}`),
+		"sites/none.com/m/actions.json": doc([]string{"a"}, `"surface":{"url_patterns":["javascript:x"]}`),
 	})
 	l := load(t, root+"/sites")
 	if len(l.For("https://other.test/")) != 0 || len(l.For("https://example.com/")) != 1 {

@@ -19,7 +19,9 @@ import (
 // These are guesses at what a text is, and so warnings; they do not repeat it.
 var (
 	mailAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`)
-	localPath   = regexp.MustCompile(`(^|[\s"'=(])(~/|/(home|Users|root|var|mnt|opt|srv)/|[A-Za-z]:[\\/]|\\\\[A-Za-z0-9])`)
+	localPath   = regexp.MustCompile(
+		`(^|[\s"'=(])(~/|/(home|Users|root|var|mnt|opt|srv)/|[A-Za-z]:[\\/]|\\\\[A-Za-z0-9])`,
+	)
 	webAddress  = regexp.MustCompile(`(?i)\b(https?|wss?|ssh|git|ftp|file)://[^\s"'<>]+`)
 	secretParam = regexp.MustCompile(`(?i)(token|secret|passw|api_?key|signature|session|auth)`)
 )
@@ -35,7 +37,11 @@ func (m *Map) unsafeProvenance() []manifest.Problem {
 		if len(raw) > 0 && json.Unmarshal(raw, &v) == nil {
 			eachText(at, v, func(pointer, text string) {
 				if what := privateIn(text); what != "" {
-					out = append(out, manifest.Problem{Pointer: pointer, Code: fault.InvalidValue, Message: "a public map should not reveal " + what})
+					out = append(out, manifest.Problem{
+						Pointer: pointer,
+						Code:    fault.InvalidValue,
+						Message: "a public map should not reveal " + what,
+					})
 				}
 			})
 		}
@@ -43,7 +49,10 @@ func (m *Map) unsafeProvenance() []manifest.Problem {
 	check("/provenance", m.Manifest.Provenance.Raw)
 	for i := range m.Manifest.Imports {
 		for _, name := range slices.Sorted(maps.Keys(m.Manifest.Imports[i].Provenance)) {
-			check(fmt.Sprintf("/imports/%d/provenance/%s", i, strings.NewReplacer("~", "~0", "/", "~1").Replace(name)), m.Manifest.Imports[i].Provenance[name])
+			check(
+				fmt.Sprintf("/imports/%d/provenance/%s", i, strings.NewReplacer("~", "~0", "/", "~1").Replace(name)),
+				m.Manifest.Imports[i].Provenance[name],
+			)
 		}
 	}
 	return out
@@ -103,5 +112,8 @@ func privateHost(host string) bool {
 	if host == "localhost" || host != "" && !strings.Contains(host, ".") {
 		return true
 	}
-	return slices.ContainsFunc([]string{".local", ".internal", ".corp", ".lan", ".intranet", ".localhost"}, func(end string) bool { return strings.HasSuffix(host, end) })
+	return slices.ContainsFunc(
+		[]string{".local", ".internal", ".corp", ".lan", ".intranet", ".localhost"},
+		func(end string) bool { return strings.HasSuffix(host, end) },
+	)
 }

@@ -25,11 +25,15 @@ func write(t testing.TB, text string, path ...string) {
 
 func TestReload(t *testing.T) {
 	const (
-		a, b, part = "sites/a.test/m/actions.json", "sites/b.test/m/actions.json", "sites/a.test/m/part.json"
-		page       = "https://a.test/"
+		a    = "sites/a.test/m/actions.json"
+		b    = "sites/b.test/m/actions.json"
+		part = "sites/a.test/m/part.json"
+		page = "https://a.test/"
 	)
 	root := tree(t, map[string]string{
-		a: doc([]string{"one"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), part: doc([]string{"x"}), b: doc([]string{"b"}),
+		a:    doc([]string{"one"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`),
+		part: doc([]string{"x"}),
+		b:    doc([]string{"b"}),
 	})
 	l, _ := sites.Load([]string{root}, sites.Options{Known: known})
 	say := func(c sites.Change) string {
@@ -39,7 +43,10 @@ func TestReload(t *testing.T) {
 			}
 			return out
 		}
-		return fmt.Sprintf("added %v changed %v removed %v kept %v refused %v", c.Added, c.Changed, c.Removed, reports(c.Kept), reports(c.Refused))
+		return fmt.Sprintf(
+			"added %v changed %v removed %v kept %v refused %v",
+			c.Added, c.Changed, c.Removed, reports(c.Kept), reports(c.Refused),
+		)
 	}
 	steps := []struct {
 		name    string
@@ -49,13 +56,23 @@ func TestReload(t *testing.T) {
 	}{
 		{"nothing", func() {}, "added [] changed [] removed [] kept [] refused []", []string{"one", "p.x"}},
 		{"an edit", func() {
-			write(t, doc([]string{"one", "two"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), root, a)
+			write(
+				t,
+				doc([]string{"one", "two"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`),
+				root, a,
+			)
 		}, "added [] changed [" + a + "] removed [] kept [] refused []", []string{"one", "two", "p.x"}},
 		{"a broken edit keeps what was", func() { write(t, `{"protocol":`, root, a) },
 			"added [] changed [] removed [] kept [a.test invalid_json] refused []", []string{"one", "two", "p.x"}},
-		{"still broken", func() {}, "added [] changed [] removed [] kept [a.test invalid_json] refused []", []string{"one", "two", "p.x"}},
+		{
+			"still broken", func() {}, "added [] changed [] removed [] kept [a.test invalid_json] refused []",
+			[]string{"one", "two", "p.x"},
+		},
 		{"mended", func() {
-			write(t, doc([]string{"three"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), root, a)
+			write(
+				t, doc([]string{"three"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`),
+				root, a,
+			)
 		}, "added [] changed [" + a + "] removed [] kept [] refused []", []string{"three", "p.x"}},
 		{"an edit of a part", func() { write(t, doc([]string{"y"}), root, part) },
 			"added [] changed [" + a + "] removed [] kept [] refused []", []string{"three", "p.y"}},
@@ -63,9 +80,13 @@ func TestReload(t *testing.T) {
 			"added [] changed [] removed [] kept [a.test invalid_manifest] refused []", []string{"three", "p.y"}},
 		{"a part that collides", func() {
 			write(t, doc([]string{"y"}), root, part)
-			write(t, doc([]string{"p.y"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), root, a)
+			write(
+				t, doc([]string{"p.y"}, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`),
+				root, a,
+			)
 		},
-			"added [] changed [" + a + "] removed [] kept [a.test duplicate_name] refused []", []string{"three", "p.y"}},
+			"added [] changed [" + a + "] removed [] kept [a.test duplicate_name] refused []",
+			[]string{"three", "p.y"}},
 		{"no import any more", func() { write(t, doc([]string{"four"}), root, a) },
 			"added [] changed [" + a + "] removed [] kept [] refused []", []string{"four"}},
 		{"a new map that is invalid", func() { write(t, `{}`, root, "sites/a.test/n/actions.json") },
@@ -87,7 +108,8 @@ func TestReload(t *testing.T) {
 		if got := actionNames(next.List(page)); !slices.Equal(got, s.actions) {
 			t.Errorf("%s: actions %q, want %q", s.name, got, s.actions)
 		}
-		if next.List("https://b.test/").Actions[0].Name != "b" || next.For("https://b.test/")[0] != l.For("https://b.test/")[0] {
+		if next.List("https://b.test/").Actions[0].Name != "b" ||
+			next.For("https://b.test/")[0] != l.For("https://b.test/")[0] {
 			t.Errorf("%s: a map that did not change was read again", s.name)
 		}
 		l = next
@@ -99,9 +121,11 @@ func TestReload(t *testing.T) {
 func TestReloadObeysTheScopesOfNow(t *testing.T) {
 	const importer, reader = "scopes/public/sites/a.test/m/actions.json", "scopes/public/sites/a.test/r/actions.json"
 	root := tree(t, map[string]string{
-		importer: doc([]string{"own"}, `"imports":[{"id":"p","kind":"storage","uri":"scopes/public/sites/b.test/kept/actions.json","namespace":"p"}]`),
-		reader:   doc([]string{"read"}),
-		"scopes/public/sites/b.test/kept/actions.json": doc([]string{"x"}), "scopes/public/sites/b.test/kept/x.html": "x",
+		importer: doc([]string{"own"}, `"imports":[{"id":"p","kind":"storage",`+
+			`"uri":"scopes/public/sites/b.test/kept/actions.json","namespace":"p"}]`),
+		reader: doc([]string{"read"}),
+		"scopes/public/sites/b.test/kept/actions.json": doc([]string{"x"}),
+		"scopes/public/sites/b.test/kept/x.html":       "x",
 	})
 	look := func(l *sites.Library) string {
 		out := strings.Join(actionNames(l.List("https://a.test/")), " ")
@@ -117,12 +141,14 @@ func TestReloadObeysTheScopesOfNow(t *testing.T) {
 	if got, want := look(l), `own p.x read, read "x" `; got != want {
 		t.Fatalf("before: got %s, want %s", got, want)
 	}
-	write(t, `{"protocol":"actions.json.storage","version":"0.1.0","mounts":{"kept":{"path":"scopes/public/sites/b.test/kept","visibility":"private"}}}`, root, "storage.json")
+	write(t, `{"protocol":"actions.json.storage","version":"0.1.0",`+
+		`"mounts":{"kept":{"path":"scopes/public/sites/b.test/kept","visibility":"private"}}}`, root, "storage.json")
 	l, _, change := l.Reload([]string{root})
 	if got, want := look(l), `read, read "" permission_denied`; got != want {
 		t.Errorf("after: got %s, want %s", got, want)
 	}
-	if len(change.Kept) != 0 || len(change.Refused) != 1 || !strings.HasSuffix(filepath.ToSlash(change.Refused[0].Path), importer) {
+	if len(change.Kept) != 0 || len(change.Refused) != 1 ||
+		!strings.HasSuffix(filepath.ToSlash(change.Refused[0].Path), importer) {
 		t.Errorf("change %+v", change)
 	}
 	if err := os.Remove(filepath.Join(root, "storage.json")); err != nil {
@@ -138,7 +164,10 @@ func TestReloadObeysTheScopesOfNow(t *testing.T) {
 func TestJoinKeepsWhatAReloadKept(t *testing.T) {
 	const part = "sites/a.test/m/part.json"
 	root := tree(t, map[string]string{
-		"sites/a.test/m/actions.json": doc(nil, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`), part: doc([]string{"x"}),
+		"sites/a.test/m/actions.json": doc(
+			nil, `"imports":[{"id":"p","kind":"local","uri":"part.json","namespace":"p"}]`,
+		),
+		part: doc([]string{"x"}),
 	})
 	l := load(t, root)
 	write(t, "{}", root, part)
@@ -173,7 +202,8 @@ func TestReloadOfANamedFile(t *testing.T) {
 	l := load(t, file)
 	write(t, "", file)
 	l, reports, change := l.Reload([]string{file})
-	if len(change.Kept) != 1 || len(reports) != 1 || !reports[0].Kept || reports[0].OK || reports[0].Errors[0].Code != fault.InvalidJSON {
+	if len(change.Kept) != 1 || len(reports) != 1 || !reports[0].Kept || reports[0].OK ||
+		reports[0].Errors[0].Code != fault.InvalidJSON {
 		t.Errorf("change %+v", change)
 	}
 	if got := actionNames(l.List("http://any.test/")); !slices.Equal(got, []string{"a"}) {
@@ -182,7 +212,8 @@ func TestReloadOfANamedFile(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if l, _, change = l.Reload([]string{file}); len(change.Removed) != 1 || len(change.Refused) != 1 || len(l.Maps()) != 0 {
+	l, _, change = l.Reload([]string{file})
+	if len(change.Removed) != 1 || len(change.Refused) != 1 || len(l.Maps()) != 0 {
 		t.Errorf("change %+v", change)
 	}
 }

@@ -27,12 +27,16 @@ func (l *Library) Tool(m *Map, name string) (*Map, *manifest.Tool) {
 
 // Signal returns the signal that a name means inside of m.
 func (l *Library) Signal(m *Map, name string) (*Map, *manifest.Signal) {
-	return meant(l, m, m.Manifest.Signal(name), name, func(c *Composition) []Exposed[manifest.Signal] { return c.Signals })
+	return meant(l, m, m.Manifest.Signal(name), name, func(c *Composition) []Exposed[manifest.Signal] {
+		return c.Signals
+	})
 }
 
 // Attachment returns the attachment that an id means inside of m.
 func (l *Library) Attachment(m *Map, id string) (*Map, *manifest.Attachment) {
-	return meant(l, m, m.Manifest.Attachment(id), id, func(c *Composition) []Exposed[manifest.Attachment] { return c.Attachments })
+	return meant(l, m, m.Manifest.Attachment(id), id, func(c *Composition) []Exposed[manifest.Attachment] {
+		return c.Attachments
+	})
 }
 
 // Target returns the target that a name means inside of m: that of a tool, a
@@ -143,7 +147,10 @@ func (l *Library) names(in *Map, name string, match *Match) bool {
 	return t == match.Tool
 }
 
-func concerning[T any](l *Library, match *Match, own func(*Map) []Exposed[T], of func(*Composition) []Exposed[T], concerns func(*Map, *T) bool) []Exposed[T] {
+func concerning[T any](
+	l *Library, match *Match, own func(*Map) []Exposed[T],
+	of func(*Composition) []Exposed[T], concerns func(*Map, *T) bool,
+) []Exposed[T] {
 	via := match.Via
 	if via == nil {
 		via = match.Map

@@ -51,7 +51,8 @@ func (l *Library) ReadSource(m *Map, name string, max int64) ([]byte, *fault.Err
 		return nil, fault.New(fault.UnsafePath, "the path leaves the storage of the map").With("path", shown(name))
 	}
 	if m.fetched != "" {
-		return nil, fault.New(fault.PermissionDenied, "a map from the web reads nothing of the storage").With("path", shown(name))
+		return nil, fault.New(fault.PermissionDenied, "a map from the web reads nothing of the storage").
+			With("path", shown(name))
 	}
 	var candidates []string
 	switch {
@@ -86,7 +87,9 @@ func (l *Library) ReadSource(m *Map, name string, max int64) ([]byte, *fault.Err
 		}
 	}
 	if denied {
-		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", shown(name))
+		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").
+			With("path", shown(name))
 	}
-	return nil, fault.New(fault.AssetNotFound, "the file cannot be read").With("path", shown(name)).With("map_path", m.Path)
+	return nil, fault.New(fault.AssetNotFound, "the file cannot be read").
+		With("path", shown(name)).With("map_path", m.Path)
 }

@@ -20,14 +20,23 @@ func TestSourcesOfAMapStayInItsReach(t *testing.T) {
 		"scopes/shared/team/" + site + "x.html":       "team",
 		"scopes/shared/others/" + site + "x.html":     "others",
 		"scopes/public/sites/b.test/kept/x.html":      "kept private by a file of the storage",
-		"storage.json":                                `{"protocol":"actions.json.storage","version":1,"mounts":{"kept":{"path":"scopes/public/sites/b.test/kept","visibility":"private"}}}`,
+		"storage.json": `{"protocol":"actions.json.storage","version":1,` +
+			`"mounts":{"kept":{"path":"scopes/public/sites/b.test/kept","visibility":"private"}}}`,
 	}
 	root := tree(t, files)
-	plain := tree(t, map[string]string{"mine/actions.json": doc([]string{"a.plain"}), "mine/x.html": "plain", "x.html": "above"})
+	plain := tree(t, map[string]string{
+		"mine/actions.json": doc([]string{"a.plain"}),
+		"mine/x.html":       "plain",
+		"x.html":            "above",
+	})
 	l := load(t, root)
 	plainly := load(t, plain)
 	by := map[string]*sites.Map{}
-	for name, m := range map[string]string{"private": "scopes/private/" + site, "public": "scopes/public/" + site, "team": "scopes/shared/team/" + site} {
+	for name, m := range map[string]string{
+		"private": "scopes/private/" + site,
+		"public":  "scopes/public/" + site,
+		"team":    "scopes/shared/team/" + site,
+	} {
 		for _, each := range l.Maps() {
 			if each.Path == m+"actions.json" {
 				by[name] = each

@@ -30,7 +30,8 @@ func (l *Library) ReadStored(full string, max int64) ([]byte, error) {
 			continue
 		}
 		var data []byte
-		if data, err = m.companions.read(full, max); err == nil {
+		data, err = m.companions.read(full, max)
+		if err == nil {
 			return data, nil
 		}
 	}

@@ -70,8 +70,11 @@ func (w *workspace) locate(name string, loc location.Location) (location.Locatio
 		}
 		declared := guard{r.scope, r.audience}
 		switch {
-		case loc.Scope == location.Unscoped && (r.file == workspaceFile || r.folder == "" || r.scope != location.Private):
-			loc.Scope, loc.Audience, keep = r.scope, r.audience, declared
+		case loc.Scope == location.Unscoped &&
+			(r.file == workspaceFile || r.folder == "" || r.scope != location.Private):
+			loc.Scope = r.scope
+			loc.Audience = r.audience
+			keep = declared
 		case declared == keep:
 		case r.scope == location.Shared && keep.scope == location.Shared:
 			// Two audiences: neither may see what is for the other.
@@ -89,8 +92,11 @@ func (w *workspace) locate(name string, loc location.Location) (location.Locatio
 
 func (r scopeRule) odd(loc location.Location, keep guard) manifest.Problem {
 	return manifest.Problem{
-		Code:    fault.InvalidValue,
-		Message: fmt.Sprintf("%s says that this is %s, and its path that it is %s: it is kept %s and ranks as %s", r.file, r.scope, scopeName(loc.Scope), keep.scope, scopeName(loc.Scope)),
+		Code: fault.InvalidValue,
+		Message: fmt.Sprintf(
+			"%s says that this is %s, and its path that it is %s: it is kept %s and ranks as %s",
+			r.file, r.scope, scopeName(loc.Scope), keep.scope, scopeName(loc.Scope),
+		),
 	}
 }
 
@@ -124,7 +130,9 @@ func (w *workspace) readMounts(data []byte) []manifest.Problem {
 		Mounts   map[string]struct{ Path, Visibility, Audience string }
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
-		return []manifest.Problem{{Code: fault.InvalidJSON, Message: "the file cannot be read; scopes are those of the paths"}}
+		return []manifest.Problem{
+			{Code: fault.InvalidJSON, Message: "the file cannot be read; scopes are those of the paths"},
+		}
 	}
 	if in.Protocol != workspaceProtocol {
 		return nil
@@ -135,15 +143,24 @@ func (w *workspace) readMounts(data []byte) []manifest.Problem {
 		at := "/mounts/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 		folder, ok := storagePath(strings.TrimSuffix(m.Path, "/"))
 		if !ok || absoluteReference(m.Path) {
-			odd = append(odd, manifest.Problem{Pointer: at + "/path", Code: fault.PathEscape, Message: "the path of a mount is relative to the storage and has no empty, . and .. parts"})
+			odd = append(odd, manifest.Problem{
+				Pointer: at + "/path",
+				Code:    fault.PathEscape,
+				Message: "the path of a mount is relative to the storage and has no empty, . and .. parts",
+			})
 			continue
 		}
 		scope, ok := scopeNamed(m.Visibility)
 		if !ok {
 			if m.Visibility != "" {
-				odd = append(odd, manifest.Problem{Pointer: at + "/visibility", Code: fault.InvalidValue, Message: "the visibility is none of private, shared, public; the mount is treated as private"})
+				odd = append(odd, manifest.Problem{
+					Pointer: at + "/visibility",
+					Code:    fault.InvalidValue,
+					Message: "the visibility is none of private, shared, public; the mount is treated as private",
+				})
 			}
-			if scope, _ = scopeOf(folder); m.Visibility != "" || scope == location.Unscoped {
+			scope, _ = scopeOf(folder)
+			if m.Visibility != "" || scope == location.Unscoped {
 				scope = location.Private
 			}
 		}
@@ -155,16 +172,22 @@ func (w *workspace) readMounts(data []byte) []manifest.Problem {
 func (w *workspace) readScope(folder string, data []byte) []manifest.Problem {
 	var in struct{ Protocol, Scope, Audience string }
 	if err := json.Unmarshal(data, &in); err != nil {
-		return []manifest.Problem{{Code: fault.InvalidJSON, Message: "the file cannot be read; the scope is that of the path"}}
+		return []manifest.Problem{
+			{Code: fault.InvalidJSON, Message: "the file cannot be read; the scope is that of the path"},
+		}
 	}
 	if in.Protocol != scopeProtocol {
 		return nil
 	}
 	scope, ok := scopeNamed(in.Scope)
 	if !ok {
-		return []manifest.Problem{{Pointer: "/scope", Code: fault.InvalidValue, Message: "the scope is none of private, shared, public"}}
+		return []manifest.Problem{
+			{Pointer: "/scope", Code: fault.InvalidValue, Message: "the scope is none of private, shared, public"},
+		}
 	}
-	w.rules = append(w.rules, scopeRule{folder, scope, audienceOf(scope, in.Audience, folder), path.Join(folder, scopeFile)})
+	w.rules = append(w.rules, scopeRule{
+		folder, scope, audienceOf(scope, in.Audience, folder), path.Join(folder, scopeFile),
+	})
 	return nil
 }
 

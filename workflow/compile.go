@@ -40,8 +40,11 @@ type CompileOptions struct {
 var stepID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 var (
-	rootFields   = []string{"version", "expression_language", "steps", "output", "postcondition", "x_state_machine"}
-	stepFields   = []string{"id", "primitive", "args", "when", "for_each", "max_items", "retry_until", "max_attempts", "after_each", "on_error", "settle_after"}
+	rootFields = []string{"version", "expression_language", "steps", "output", "postcondition", "x_state_machine"}
+	stepFields = []string{
+		"id", "primitive", "args", "when", "for_each", "max_items",
+		"retry_until", "max_attempts", "after_each", "on_error", "settle_after",
+	}
 	settleFields = []string{"locator", "state", "timeout_ms", "delay_ms"}
 	waitFields   = []string{"primitive", "args"}
 )
@@ -232,7 +235,10 @@ func (c *checker) primitive(v json.RawMessage, field string) string {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
 		}
-		c.failCode(fault.UnknownPrimitive, field, "%q is no primitive of %s%s", name, cmp.Or(c.opts.Dictionary, "this runtime"), hint)
+		c.failCode(
+			fault.UnknownPrimitive, field, "%q is no primitive of %s%s",
+			name, cmp.Or(c.opts.Dictionary, "this runtime"), hint,
+		)
 	}
 	return name
 }
@@ -357,7 +363,9 @@ func (c *checker) settle(v json.RawMessage) *settle {
 func (c *checker) condition(v json.RawMessage, field string) *expr.Template {
 	t := c.template(v, field)
 	if t != nil && t.Constant() && kind(v) == '"' {
-		c.warn(field, "%s is a plain string, which is always the same; write the condition as a {%% ... %%} slot", field)
+		c.warn(
+			field, "%s is a plain string, which is always the same; write the condition as a {%% ... %%} slot", field,
+		)
 	}
 	return t
 }

@@ -15,7 +15,8 @@ func TestFieldsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, field := range slices.Concat(rootFields, stepFields, settleFields) {
-		if page := string(source); !strings.Contains(page, "| `"+field+"` |") && !strings.Contains(page, "| **`"+field+"`** |") {
+		page := string(source)
+		if !strings.Contains(page, "| `"+field+"` |") && !strings.Contains(page, "| **`"+field+"`** |") {
 			t.Errorf("docs/reference/workflows.md has no row for %s", field)
 		}
 	}

@@ -69,9 +69,11 @@ func (r *run) stepFailed(s *step, cause *failure) *fault.Error {
 	c := classify(s, cause)
 	if cause.code == fault.InvalidInput && !r.opts.Quirks.Has(quirks.RetryableByClass) {
 		c.retryable = false
-		c.recovery = "correct the arguments: those of the call that the step computes its own from, or those that the map gives it; then call again"
+		c.recovery = "correct the arguments: those of the call that the step computes its own from, or those that " +
+			"the map gives it; then call again"
 	}
-	if r.opts.Quirks.Has(quirks.RetryableByClass) && c.class == classOther && slices.Contains(ofExpressions, cause.code) {
+	if r.opts.Quirks.Has(quirks.RetryableByClass) && c.class == classOther &&
+		slices.Contains(ofExpressions, cause.code) {
 		c.retryable, c.recoverable = false, false
 	}
 	e := fault.New(code, "step %s (%s) failed: %s", s.id, s.primitive, cause.message).

@@ -22,8 +22,11 @@ func (r *run) loop(s *step, sum *StepSummary) *fault.Error {
 		if !undefined {
 			got = typeName(v)
 		}
-		return fault.New(fault.WorkflowLoopInputInvalid, "step %s: for_each gave %s, not an array; write [ ... ] around it to keep a single match an array", s.id, got).
-			Field("step_id", s.id)
+		return fault.New(
+			fault.WorkflowLoopInputInvalid,
+			"step %s: for_each gave %s, not an array; write [ ... ] around it to keep a single match an array",
+			s.id, got,
+		).Field("step_id", s.id)
 	}
 	items = items[:min(len(items), s.maxItems, MaxItems)]
 	var results []result

@@ -84,7 +84,9 @@ func resultOf(r primitives.Result) result {
 	res := result{ok: r.Err == nil}
 	if r.Err != nil {
 		res.failure = failureOf(r.Err)
-		res.head = append(strconv.AppendQuote([]byte(`,"primitive":`), r.Primitive), `,"adapter":"`+r.AdapterName()+`"`...)
+		res.head = append(
+			strconv.AppendQuote([]byte(`,"primitive":`), r.Primitive), `,"adapter":"`+r.AdapterName()+`"`...,
+		)
 	}
 	switch {
 	case len(r.Payload) > 0:
@@ -144,7 +146,9 @@ func (rs *results) put(id string, res result) bool {
 	}
 	next = append(append(append(next, '"'), id...), `":`...)
 	next = res.append(next)
-	rs.b, rs.mark, rs.id = next, mark, id
+	rs.b = next
+	rs.mark = mark
+	rs.id = id
 	return true
 }
 

@@ -101,13 +101,19 @@ func (p *Program) Run(ctx context.Context, inv Invoker, opts RunOptions) Outcome
 	if opts.Quirks.Has(quirks.ToolOnlyNames) {
 		for _, name := range p.Primitives() {
 			if slices.Contains(toolOnly, name) {
-				return Outcome{Err: fault.New(fault.InvalidWorkflow, "%s is not a primitive of the extension's dictionary", name).With("primitive", name)}
+				return Outcome{Err: fault.New(
+					fault.InvalidWorkflow, "%s is not a primitive of the extension's dictionary", name,
+				).With("primitive", name)}
 			}
 		}
 	}
 	r := &run{
-		ctx: ctx, program: p, opts: opts,
-		started: opts.Now(), input: opts.Input, results: newResults(),
+		ctx:     ctx,
+		program: p,
+		opts:    opts,
+		started: opts.Now(),
+		input:   opts.Input,
+		results: newResults(),
 	}
 	r.inv = driftWatch{inv, r}
 	if kind(r.input) != '{' {
@@ -272,8 +278,9 @@ func (r *run) store(s *step, sum *StepSummary, res result) *fault.Error {
 	if r.results.put(s.id, res) {
 		return nil
 	}
-	f := failureOf(fault.New(fault.PayloadTooLarge, "the results of the steps exceed %d bytes together", MaxRetainedBytes).
-		With("limit_bytes", MaxRetainedBytes).
+	f := failureOf(fault.New(
+		fault.PayloadTooLarge, "the results of the steps exceed %d bytes together", MaxRetainedBytes,
+	).With("limit_bytes", MaxRetainedBytes).
 		Next("narrow what the step reads"))
 	r.results.put(s.id, failed(f))
 	sum.OK, sum.Error = false, f.code
@@ -296,8 +303,9 @@ func (r *run) ended(s *step) *fault.Error {
 		code, what = fault.Cancelled, "was cancelled"
 	}
 	elapsed := r.opts.Now().Sub(r.started).Milliseconds()
-	f := fault.New(code, "the workflow %s at step %s after %d ms; the remaining steps were not started", what, s.id, elapsed).
-		With("elapsed_ms", elapsed).
+	f := fault.New(
+		code, "the workflow %s at step %s after %d ms; the remaining steps were not started", what, s.id, elapsed,
+	).With("elapsed_ms", elapsed).
 		With("step_id", s.id).
 		With("primitive", s.primitive).
 		With("steps_completed", append([]string{}, r.completed...)).
@@ -337,8 +345,10 @@ func (r *run) finish() (json.RawMessage, *fault.Error) {
 		value = append(append([]byte(`{"steps":`), steps...), '}')
 	}
 	if len(value) > MaxOutputBytes {
-		return nil, fault.New(fault.WorkflowOutputTooLarge, "the output of the workflow has %d bytes; the limit is %d", len(value), MaxOutputBytes).
-			With("bytes", len(value)).With("limit_bytes", MaxOutputBytes).
+		return nil, fault.New(
+			fault.WorkflowOutputTooLarge,
+			"the output of the workflow has %d bytes; the limit is %d", len(value), MaxOutputBytes,
+		).With("bytes", len(value)).With("limit_bytes", MaxOutputBytes).
 			Next("declare an output that selects what the caller needs")
 	}
 	action, err := json.Marshal(r.opts.Action)

@@ -16,7 +16,8 @@ func (r *run) settlePlain(s *step, sum *StepSummary) *fault.Error {
 		return nil
 	}
 	var err error
-	if sum.Settle, err = r.settle(s); err != nil {
+	sum.Settle, err = r.settle(s)
+	if err != nil {
 		// The locator could not even be computed: an expression failed, which
 		// is no matter of pacing.
 		return r.conclude(s, sum, failed(failureOf(err)))

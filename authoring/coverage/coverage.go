@@ -69,7 +69,9 @@ func Of(ctx context.Context, h Host, files []Map) ([]Page, error) {
 	out := []Page{}
 	for _, tab := range h.Tabs() {
 		var p Page
-		if err := h.Visit(ctx, runtime.Target{RuntimeID: tab.RuntimeID}, func(ctx context.Context, page primitives.Page) (err error) {
+		if err := h.Visit(ctx, runtime.Target{RuntimeID: tab.RuntimeID}, func(
+			ctx context.Context, page primitives.Page,
+		) (err error) {
 			p, err = covered(ctx, page, targets)
 			return err
 		}); err != nil {
@@ -170,7 +172,11 @@ func covered(ctx context.Context, page primitives.Page, targets []descriptor.Des
 				fix = "add a step with the target " + string(text) + ", or " + fix
 			}
 		}
-		p.Findings = append(p.Findings, lint.Finding{Rule: lint.NotReached, Message: fmt.Sprintf("no action reaches the %s %q of %s", n.Role, n.Name, p.URL), Fix: fix})
+		p.Findings = append(p.Findings, lint.Finding{
+			Rule:    lint.NotReached,
+			Message: fmt.Sprintf("no action reaches the %s %q of %s", n.Role, n.Name, p.URL),
+			Fix:     fix,
+		})
 	}
 	if p.Controls > 0 {
 		p.Score = p.Reached * 100 / p.Controls
@@ -253,7 +259,15 @@ func descriptorOf(o map[string]any) (d descriptor.Descriptor, ok bool) {
 		}
 		return nil
 	}
-	d = descriptor.Descriptor{Selector: list("selector"), Selectors: list("selectors"), FallbackSelectors: list("fallback_selectors"), Role: text("role"), Name: text("name"), TextEquals: text("text_equals"), TextContains: text("text_contains")}
+	d = descriptor.Descriptor{
+		Selector:          list("selector"),
+		Selectors:         list("selectors"),
+		FallbackSelectors: list("fallback_selectors"),
+		Role:              text("role"),
+		Name:              text("name"),
+		TextEquals:        text("text_equals"),
+		TextContains:      text("text_contains"),
+	}
 	if v := text("label"); v != "" && d.Name == "" {
 		d.Name = v
 	}
@@ -262,20 +276,27 @@ func descriptorOf(o map[string]any) (d descriptor.Descriptor, ok bool) {
 			d.Selector = append(d.Selector, locators.Attribute("", attribute, v))
 		}
 	}
-	all := strings.Join(slices.Concat(d.Selector, d.Selectors, d.FallbackSelectors, []string{d.Role, d.Name, d.TextEquals, d.TextContains}), "")
+	all := strings.Join(slices.Concat(
+		d.Selector, d.Selectors, d.FallbackSelectors, []string{d.Role, d.Name, d.TextEquals, d.TextContains},
+	), "")
 	return d, all != "" && !strings.Contains(all, "{%")
 }
 
 // Print shows the coverage of pages for people.
 func Print(w io.Writer, pages []Page) {
 	for _, p := range pages {
-		fmt.Fprintf(w, "coverage   %d %%  %s: %d of %d controls\n", p.Score, report.Printable(p.URL), p.Reached, p.Controls)
+		fmt.Fprintf(
+			w, "coverage   %d %%  %s: %d of %d controls\n", p.Score, report.Printable(p.URL), p.Reached, p.Controls,
+		)
 		for i, n := range p.NotReached {
 			times := ""
 			if n.Count > 1 {
 				times = fmt.Sprintf(" (%d times)", n.Count)
 			}
-			fmt.Fprintf(w, "  %s  %s %s%s\n             %s\n", lint.NotReached, n.Role, report.Printable(strconv.Quote(n.Name)), times, report.Printable(p.Findings[i].Fix))
+			fmt.Fprintf(
+				w, "  %s  %s %s%s\n             %s\n", lint.NotReached, n.Role,
+				report.Printable(strconv.Quote(n.Name)), times, report.Printable(p.Findings[i].Fix),
+			)
 		}
 		for _, u := range p.Unknown {
 			fmt.Fprintf(w, "  unknown    %s: an expression names the element\n", report.Printable(u))

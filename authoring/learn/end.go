@@ -63,7 +63,9 @@ func (l *learning) says() bool { return l.end() != nil && l.end().says }
 
 // asserts is whether the session itself asserts something at its end.
 func (l *learning) asserts() bool {
-	return slices.ContainsFunc(l.steps[min(l.last, len(l.steps)):], func(s *step) bool { return s.op.meant.Keep == "assert" })
+	return slices.ContainsFunc(l.steps[min(l.last, len(l.steps)):], func(s *step) bool {
+		return s.op.meant.Keep == "assert"
+	})
 }
 
 // unchecked is whether nothing shows that the action did what it is for.
@@ -103,11 +105,18 @@ func (e *ending) before() []any {
 	}
 	switch e.kind {
 	case another:
-		return []any{ordered{{"id", "before"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", e.locator}}}}}
+		return []any{
+			ordered{{"id", "before"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", e.locator}}}},
+		}
 	case revalued:
-		return []any{ordered{{"id", "before"}, {"primitive", "locator.value"}, {"args", ordered{{"locator", e.locator}}}}}
+		return []any{
+			ordered{{"id", "before"}, {"primitive", "locator.value"}, {"args", ordered{{"locator", e.locator}}}},
+		}
 	case vanishes:
-		return []any{ordered{{"id", "before"}, {"primitive", "locator.wait_for"}, {"args", ordered{{"locator", e.locator}, {"state", "visible"}, {"timeout_ms", 8000}}}}}
+		return []any{ordered{
+			{"id", "before"}, {"primitive", "locator.wait_for"},
+			{"args", ordered{{"locator", e.locator}, {"state", "visible"}, {"timeout_ms", 8000}}},
+		}}
 	}
 	return nil
 }
@@ -115,14 +124,23 @@ func (e *ending) before() []any {
 // done is the step that waits for the end, and fails without it.
 func (e *ending) done() ordered {
 	read := func(primitive, until string) ordered {
-		return ordered{{"id", "done"}, {"primitive", primitive}, {"args", ordered{{"locator", e.locator}}}, {"retry_until", "{% " + until + " %}"}, {"max_attempts", 30}}
+		return ordered{
+			{"id", "done"}, {"primitive", primitive}, {"args", ordered{{"locator", e.locator}}},
+			{"retry_until", "{% " + until + " %}"}, {"max_attempts", 30},
+		}
 	}
 	wait := func(state string) ordered {
-		return ordered{{"id", "done"}, {"primitive", "locator.wait_for"}, {"args", ordered{{"locator", e.locator}, {"state", state}, {"timeout_ms", 8000}}}}
+		return ordered{
+			{"id", "done"}, {"primitive", "locator.wait_for"},
+			{"args", ordered{{"locator", e.locator}, {"state", state}, {"timeout_ms", 8000}}},
+		}
 	}
 	switch e.kind {
 	case reached:
-		return ordered{{"id", "done"}, {"primitive", "page.wait"}, {"args", map[string]any{"conditions": []any{e.condition()}, "timeout_ms": 8000}}}
+		return ordered{
+			{"id", "done"}, {"primitive", "page.wait"},
+			{"args", map[string]any{"conditions": []any{e.condition()}, "timeout_ms": 8000}},
+		}
 	case another:
 		return read("locator.text_content", "steps.done.output.text != steps.before.output.text")
 	case revalued:
@@ -165,7 +183,8 @@ func (s *session) moment(ctx context.Context) (m moment, err error) {
 
 func momentOf(ctx context.Context, p primitives.Page) (m moment, err error) {
 	m.at = time.Now()
-	if m.page, err = survey.Take(ctx, p); err == nil {
+	m.page, err = survey.Take(ctx, p)
+	if err == nil {
 		m.states, err = survey.TakeStates(ctx, p)
 	}
 	return m, err
@@ -217,9 +236,12 @@ func keys(ends []ending) (out []any) {
 }
 
 // endings are what may show the end, what says most of it first.
-func (l *learning) endings(ctx context.Context, p primitives.Page, from *url.URL, before, after moment) ([]ending, error) {
+func (l *learning) endings(
+	ctx context.Context, p primitives.Page, from *url.URL, before, after moment,
+) ([]ending, error) {
 	var ends []ending
-	if to, err := url.Parse(after.page.URL); err == nil && (to.Path != from.Path || to.Fragment != from.Fragment) && !l.varies(to.Path) {
+	if to, err := url.Parse(after.page.URL); err == nil && (to.Path != from.Path || to.Fragment != from.Fragment) &&
+		!l.varies(to.Path) {
 		part := to.Path
 		if to.Fragment != "" {
 			part = "#" + to.Fragment
@@ -312,7 +334,8 @@ func (l *learning) naming(e likeness.Seen, found []locators.Locator, rewords boo
 // fallbacks are selectors that find an element in a state when its locator does not, up to two.
 func fallbacks(found []locators.Locator, first, state string) (out []string) {
 	for _, u := range found {
-		if u.Selector != "" && u.Selector != first && u.Kind != locators.Text && u.Kind != locators.Structure && len(out) < 2 {
+		if u.Selector != "" && u.Selector != first && u.Kind != locators.Text && u.Kind != locators.Structure &&
+			len(out) < 2 {
 			out = append(out, u.Selector+state)
 		}
 	}
@@ -333,7 +356,10 @@ func (l *learning) vanishing(e likeness.Seen) []ending {
 // own says whether an element is what the last step acted on.
 func (l *learning) own(e likeness.Seen) bool {
 	t := l.steps[l.last].element()
-	return t != nil && t.Tag == e.Tag && t.Role == e.Role && t.Name == e.Name && t.Attributes["id"] == e.Attributes["id"] && t.Attributes["name"] == e.Attributes["name"]
+	if t == nil || t.Tag != e.Tag || t.Role != e.Role || t.Name != e.Name {
+		return false
+	}
+	return t.Attributes["id"] == e.Attributes["id"] && t.Attributes["name"] == e.Attributes["name"]
 }
 
 // reworks is the end of writing into a field that shows another text than was written: one
@@ -413,7 +439,11 @@ func (l *learning) refute(ctx context.Context) error {
 // refutes says whether an end is there without the last step. said is what its element said the time before.
 func (s *session) refutes(ctx context.Context, e ending, said *string, again bool) bool {
 	there := func(state string) bool {
-		return s.call(ctx, "locator.wait_for", map[string]any{"locator": e.locator, "state": state, "timeout_ms": 0}).Err == nil
+		return s.call(ctx, "locator.wait_for", map[string]any{
+			"locator":    e.locator,
+			"state":      state,
+			"timeout_ms": 0,
+		}).Err == nil
 	}
 	read := func(primitive string) bool {
 		text := string(s.call(ctx, primitive, map[string]any{"locator": e.locator}).Output)

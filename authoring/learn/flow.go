@@ -49,15 +49,23 @@ type flow struct {
 
 // reads are primitives whose result says something of one place of a page.
 var reads = map[string]string{
-	"locator.text_content": "text", "locator.value": "value", "browser.extract_elements": "items", "page.extract": "", "dom.observe.attributes": "matches", "page.info": "",
+	"locator.text_content":     "text",
+	"locator.value":            "value",
+	"browser.extract_elements": "items",
+	"page.extract":             "",
+	"dom.observe.attributes":   "matches",
+	"page.info":                "",
 }
 
 // acting are primitives that a workflow repeats. Others that act are about the session,
 // not about the page.
 var acting = map[string]bool{
-	"pointer.click": true, "pointer.double_click": true, "pointer.move": true, "pointer.drag": true, "pointer.wheel": true, "text.insert": true, "text.type": true, "text.select": true,
-	"keyboard.press": true, "keyboard.press_gated": true, "dom.select_option": true, "page.select": true, "page.hover": true, "dom.focus": true, "upload.set_files": true,
-	"browser.navigate": true, "page.history": true, "browser.dismiss_dialog": true, "clipboard.paste": true, "viewport.scroll": true,
+	"pointer.click": true, "pointer.double_click": true, "pointer.move": true, "pointer.drag": true,
+	"pointer.wheel": true, "text.insert": true, "text.type": true, "text.select": true,
+	"keyboard.press": true, "keyboard.press_gated": true, "dom.select_option": true,
+	"page.select": true, "page.hover": true, "dom.focus": true, "upload.set_files": true,
+	"browser.navigate": true, "page.history": true, "browser.dismiss_dialog": true,
+	"clipboard.paste": true, "viewport.scroll": true,
 }
 
 // flowOf takes the calls of a session apart.
@@ -72,7 +80,15 @@ func flowOf(calls []record.Call) *flow {
 		f.bytes += len(c.Arguments) + len(c.Output) + len(c.Error)
 		for _, s := range c.Steps {
 			seen(s.URL)
-			o := &op{primitive: s.Primitive, target: s.Target, to: s.To, acts: acting[s.Primitive], before: s.URL, at: i + 1, ok: s.End != nil && s.End.OK}
+			o := &op{
+				primitive: s.Primitive,
+				target:    s.Target,
+				to:        s.To,
+				acts:      acting[s.Primitive],
+				before:    s.URL,
+				at:        i + 1,
+				ok:        s.End != nil && s.End.OK,
+			}
 			if s.Meant != nil {
 				o.meant, o.person = *s.Meant, true
 			}
@@ -137,7 +153,9 @@ func (o *op) same(p *op) bool {
 }
 
 func sameArgs(o, p *op) bool {
-	for _, name := range []string{"text", "key", "option", "value", "label", "url", "mode", "delta_x", "delta_y", "direction"} {
+	for _, name := range []string{
+		"text", "key", "option", "value", "label", "url", "mode", "delta_x", "delta_y", "direction",
+	} {
 		if string(o.args[name]) != string(p.args[name]) {
 			return false
 		}
@@ -151,7 +169,9 @@ func (o *op) element() string {
 		return string(o.locator) + string(o.args["ref"])
 	}
 	e := o.target.Element
-	return strings.Join([]string{e.Tag, e.Role, e.Name, e.Attributes["id"], e.Attributes["name"], e.Near, o.target.Frame}, "\x00")
+	return strings.Join(
+		[]string{e.Tag, e.Role, e.Name, e.Attributes["id"], e.Attributes["name"], e.Near, o.target.Frame}, "\x00",
+	)
 }
 
 var leaving = regexp.MustCompile(`(?i)^(?:cancel|close|dismiss|back|×|x|abbrechen|schließen)$`)
@@ -174,7 +194,8 @@ func (f *flow) kept(whole bool) {
 		if i == 0 || o.primitive != "pointer.click" || !o.same(f.ops[i-1]) {
 			return false
 		}
-		return len(o.output) > 0 && o.stays() && o.target != nil && o.target.Element != nil && o.target.Element.Role == "link"
+		return len(o.output) > 0 && o.stays() && o.target != nil && o.target.Element != nil &&
+			o.target.Element.Role == "link"
 	})
 }
 
@@ -186,7 +207,8 @@ func (f *flow) drop(why string, gone func(int, *op) bool) {
 			left = append(left, o)
 		}
 	}
-	if f.ops = left; len(left) < n && why != "" {
+	f.ops = left
+	if len(left) < n && why != "" {
 		f.notes = append(f.notes, plural(n-len(left), "step")+" left out: "+why)
 	}
 }
@@ -201,7 +223,9 @@ func (f *flow) begin() string {
 			start = o.text("url")
 		} else if o.acts {
 			break
-		} else if later := slices.IndexFunc(f.ops, func(p *op) bool { return p.acts }); later < 0 || f.ops[later].primitive != "browser.navigate" {
+		} else if later := slices.IndexFunc(f.ops, func(p *op) bool {
+			return p.acts
+		}); later < 0 || f.ops[later].primitive != "browser.navigate" {
 			break
 		}
 		f.ops = f.ops[1:]
@@ -245,7 +269,8 @@ func (f *flow) rewritten() {
 			if !p.acts {
 				continue
 			}
-			if p.primitive == o.primitive && p.element() == o.element() && (p.text("mode") == "replace" || o.primitive != "text.insert") {
+			if p.primitive == o.primitive && p.element() == o.element() &&
+				(p.text("mode") == "replace" || o.primitive != "text.insert") {
 				return true
 			}
 			if p.primitive != "text.insert" && p.primitive != "dom.select_option" && p.primitive != "page.select" {
@@ -344,8 +369,10 @@ func (o *op) reopened(again *op, chosen string) bool {
 		return false
 	}
 	a, b := o.target.Element, again.target.Element
-	if a == nil || b == nil || a.Tag != b.Tag || a.Role != b.Role ||
-		a.Attributes["id"] != b.Attributes["id"] || !samePath(a, b) {
+	if a == nil || b == nil || a.Tag != b.Tag || a.Role != b.Role {
+		return false
+	}
+	if a.Attributes["id"] != b.Attributes["id"] || !samePath(a, b) {
 		return false
 	}
 	shows := func(e *likeness.Seen) bool { return strings.Contains(e.Name+"\x00"+e.Text, chosen) }
@@ -434,7 +461,8 @@ func (f *flow) closed() {
 		}
 		p := f.ops[j]
 		escape := strings.HasPrefix(p.primitive, "keyboard.") && p.text("key") == "Escape"
-		cancel := p.primitive == "pointer.click" && p.target != nil && p.target.Element != nil && leaving.MatchString(p.target.Element.Name)
+		cancel := p.primitive == "pointer.click" && p.target != nil && p.target.Element != nil &&
+			leaving.MatchString(p.target.Element.Name)
 		// What a session ends with is what it was for.
 		last := !slices.ContainsFunc(f.ops[j+1:], func(o *op) bool { return o.acts })
 		if (escape || cancel) && !last && (p.reached(o.before) || p.reached(p.before)) {

@@ -116,7 +116,9 @@ type learning struct {
 // Learn makes an action of one session, or of two of the same task.
 func Learn(ctx context.Context, h Host, sessions [][]record.Call, o Options) (*Learned, error) {
 	if len(sessions) == 0 || len(sessions) > 2 {
-		return nil, fault.New(fault.InvalidInput, "an action is learned of one session or of two, not of %d", len(sessions))
+		return nil, fault.New(
+			fault.InvalidInput, "an action is learned of one session or of two, not of %d", len(sessions),
+		)
 	}
 	if o.Each <= 0 {
 		o.Each = 10 * time.Second
@@ -151,8 +153,11 @@ func learnOf(ctx context.Context, h Host, sessions [][]record.Call, o Options, w
 	}
 	l.out.Notes = append([]string{}, l.f.notes...)
 	if !l.out.Verified && (!o.Unproven || l.f.guessed) {
-		return l, fault.New(fault.DriftDetected, "the action could not be run again: %s", strings.Join(l.out.Unproven, "; ")).
-			With("unproven", l.out.Unproven).With("tool", l.out.Tool).Next("record the task again from its start, without what other tabs or people do")
+		return l, fault.New(
+			fault.DriftDetected, "the action could not be run again: %s", strings.Join(l.out.Unproven, "; "),
+		).With("unproven", l.out.Unproven).With("tool", l.out.Tool).Next(
+			"record the task again from its start, without what other tabs or people do",
+		)
 	}
 	return l, nil
 }
@@ -161,29 +166,39 @@ func learnOf(ctx context.Context, h Host, sessions [][]record.Call, o Options, w
 func (l *learning) prepare(context.Context) error {
 	l.last = -1
 	for _, o := range l.f.ops {
-		if !o.acts && o.locator == nil && o.meant.Keep == "" && (o.primitive == "locator.text_content" || o.primitive == "locator.value") {
+		if !o.acts && o.locator == nil && o.meant.Keep == "" &&
+			(o.primitive == "locator.text_content" || o.primitive == "locator.value") {
 			l.f.notes = append(l.f.notes, fmt.Sprintf("the read of call %d went by a ref and is left out", o.at))
 			continue
 		}
-		if o.primitive == "pointer.drag" && o.to == nil && (strings.Contains(string(o.args["from"]), `"ref"`) || !strings.Contains(string(o.args["from"])+string(o.args["to"]), `"locator"`)) {
-			l.out.Unproven = append(l.out.Unproven, fmt.Sprintf("the drag of call %d went by refs or points, which are others in another session", o.at))
+		if o.primitive == "pointer.drag" && o.to == nil && (strings.Contains(string(o.args["from"]), `"ref"`) ||
+			!strings.Contains(string(o.args["from"])+string(o.args["to"]), `"locator"`)) {
+			l.out.Unproven = append(
+				l.out.Unproven,
+				fmt.Sprintf("the drag of call %d went by refs or points, which are others in another session", o.at),
+			)
 		}
 		l.steps = append(l.steps, &step{op: o, values: map[string]string{}})
 	}
 	l.number()
 	if l.last < 0 {
-		return fault.New(fault.InvalidInput, "nothing was done in the session that an action could repeat").With("calls", l.f.calls)
+		return fault.New(fault.InvalidInput, "nothing was done in the session that an action could repeat").
+			With("calls", l.f.calls)
 	}
 	if l.out.Start == "" {
 		return fault.New(fault.InvalidInput, "the session has no page that it began on: give the address to start from")
 	}
 	l.valued()
-	l.steps = slices.DeleteFunc(l.steps, func(s *step) bool { return !s.op.acts && !s.used && s.op.meant.Keep == "" && l.before(s) })
+	l.steps = slices.DeleteFunc(l.steps, func(s *step) bool {
+		return !s.op.acts && !s.used && s.op.meant.Keep == "" && l.before(s)
+	})
 	l.loops()
 	l.number()
 	l.ordered()
 	if len(l.steps) > maxSteps {
-		return fault.New(fault.InvalidInput, "the session has %d steps; a workflow has at most %d", len(l.steps), maxSteps).Next("learn a shorter span of it")
+		return fault.New(
+			fault.InvalidInput, "the session has %d steps; a workflow has at most %d", len(l.steps), maxSteps,
+		).Next("learn a shorter span of it")
 	}
 	return nil
 }
@@ -221,9 +236,23 @@ func (l *learning) number() {
 		if s.id != "" {
 			continue
 		}
-		verb := map[string]string{"pointer.click": "click", "text.insert": "write", "text.type": "type", "keyboard.press": "press", "dom.select_option": "choose", "page.select": "choose",
-			"browser.navigate": "open", "locator.text_content": "read", "locator.value": "read", "browser.extract_elements": "read", "pointer.drag": "drag", "upload.set_files": "upload",
-			"locator.wait_for": "see", "browser.dismiss_dialog": "answer", "pointer.double_click": "double_click"}[s.op.primitive]
+		verb := map[string]string{
+			"pointer.click":            "click",
+			"text.insert":              "write",
+			"text.type":                "type",
+			"keyboard.press":           "press",
+			"dom.select_option":        "choose",
+			"page.select":              "choose",
+			"browser.navigate":         "open",
+			"locator.text_content":     "read",
+			"locator.value":            "read",
+			"browser.extract_elements": "read",
+			"pointer.drag":             "drag",
+			"upload.set_files":         "upload",
+			"locator.wait_for":         "see",
+			"browser.dismiss_dialog":   "answer",
+			"pointer.double_click":     "double_click",
+		}[s.op.primitive]
 		if s.op.meant.Keep == "assert" {
 			verb = "see"
 		}
@@ -278,7 +307,13 @@ func (l *learning) loops() {
 		for _, n := range names {
 			varying = append(varying, n[len(before):len(n)-len(after)])
 		}
-		in := &input{name: l.free(naming.First(naming.Slug(strings.TrimSpace(before+after)), "items")), value: encode(varying), choice: true, listing: true, schema: sample.Property{Type: "array", Title: "names of what is clicked"}}
+		in := &input{
+			name:    l.free(naming.First(naming.Slug(strings.TrimSpace(before+after)), "items")),
+			value:   encode(varying),
+			choice:  true,
+			listing: true,
+			schema:  sample.Property{Type: "array", Title: "names of what is clicked"},
+		}
 		l.inputs = append(l.inputs, in)
 		s.loop, s.name = &loop{in, varying}, joined(before, "item", after)
 		l.f.notes = append(l.f.notes, fmt.Sprintf("%d clicks became one step for each of %s", j-i, in.name))
@@ -290,10 +325,16 @@ func (l *learning) loops() {
 
 func (l *learning) similar(a, b *step) bool {
 	x, y := a.element(), b.element()
-	if x == nil || y == nil || x.Name == "" || y.Name == "" || a.op.primitive != "pointer.click" || b.op.primitive != "pointer.click" || a.op.with != nil {
+	if x == nil || y == nil || x.Name == "" || y.Name == "" {
 		return false
 	}
-	return x.Role == y.Role && x.Tag == y.Tag && samePath(x, y) && (a == b || x.Name != y.Name) && b.op.stays() && len(a.values) == 0
+	if a.op.primitive != "pointer.click" || b.op.primitive != "pointer.click" || a.op.with != nil {
+		return false
+	}
+	if x.Role != y.Role || x.Tag != y.Tag || !samePath(x, y) || a != b && x.Name == y.Name {
+		return false
+	}
+	return b.op.stays() && len(a.values) == 0
 }
 
 // write puts the action together.
@@ -312,7 +353,9 @@ func (l *learning) write(context.Context) error {
 	l.out.Inputs = []string{}
 	tool := ordered{
 		{"name", l.out.Action}, {"description", l.describe() + l.reservation()}, {"input_schema", l.schema()},
-		{"workflow", ordered{{"version", 1}, {"expression_language", "jsonata"}, {"steps", l.workflow()}, {"output", l.output()}}},
+		{"workflow", ordered{
+			{"version", 1}, {"expression_language", "jsonata"}, {"steps", l.workflow()}, {"output", l.output()},
+		}},
 	}
 	text, err := indented(tool)
 	if err != nil {
@@ -321,7 +364,10 @@ func (l *learning) write(context.Context) error {
 	whole, err := indented(ordered{
 		{"protocol", "actions.json"}, {"version", 1}, {"surface", ordered{{"origin", u.Scheme + "://" + u.Host}}},
 		{"tools", []any{tool}},
-		{"provenance", ordered{{"created_by", "outrider learn"}, {"created_at", l.o.Now().UTC().Format(time.RFC3339)}, {"source", "a session of " + strconv.Itoa(l.f.calls) + " calls on " + u.Scheme + "://" + u.Host + u.Path}}},
+		{"provenance", ordered{
+			{"created_by", "outrider learn"}, {"created_at", l.o.Now().UTC().Format(time.RFC3339)},
+			{"source", "a session of " + strconv.Itoa(l.f.calls) + " calls on " + u.Scheme + "://" + u.Host + u.Path},
+		}},
 	})
 	l.out.Tool, l.out.Map = text, whole
 	for _, in := range l.inputs {
@@ -334,7 +380,9 @@ func (l *learning) describe() string {
 	var parts []string
 	for _, s := range l.steps {
 		if e := s.element(); s.op.acts && e != nil && e.Name != "" && s.name == "" {
-			parts = append(parts, strings.ReplaceAll(strings.SplitN(s.id, "_", 2)[0], "_", " ")+" "+strconv.Quote(clip(e.Name)))
+			parts = append(
+				parts, strings.ReplaceAll(strings.SplitN(s.id, "_", 2)[0], "_", " ")+" "+strconv.Quote(clip(e.Name)),
+			)
 		}
 	}
 	if len(parts) > 6 {
@@ -352,13 +400,17 @@ func (l *learning) schema() ordered {
 	required := []string{}
 	for _, in := range l.inputs {
 		if in.listing {
-			properties = append(properties, member{in.name, ordered{{"type", "array"}, {"title", in.schema.Title}, {"items", ordered{{"type", "string"}}}, {"maxItems", 50}}})
+			properties = append(properties, member{in.name, ordered{
+				{"type", "array"}, {"title", in.schema.Title}, {"items", ordered{{"type", "string"}}}, {"maxItems", 50},
+			}})
 		} else {
 			properties = append(properties, member{in.name, in.schema})
 		}
 		required = append(required, in.name)
 	}
-	return ordered{{"type", "object"}, {"required", required}, {"properties", properties}, {"additionalProperties", false}}
+	return ordered{
+		{"type", "object"}, {"required", required}, {"properties", properties}, {"additionalProperties", false},
+	}
 }
 
 // workflow are the steps as they are written.
@@ -378,14 +430,22 @@ func (l *learning) workflow() []any {
 		}
 		if s.op.repeats > 0 && reads[s.op.primitive] != "" {
 			if was := unquote(memberOf(s.op.first, reads[s.op.primitive])); was != "" {
-				w = append(w, member{"retry_until", "{% steps." + s.id + ".output." + reads[s.op.primitive] + " != " + literal(was) + " %}"}, member{"max_attempts", 30})
+				w = append(w, member{
+					"retry_until",
+					"{% steps." + s.id + ".output." + reads[s.op.primitive] + " != " + literal(was) + " %}",
+				}, member{"max_attempts", 30})
 			}
 		}
 		if s.op.meant.Keep == "assert" && s.op.primitive == "locator.text_content" {
-			w = append(w, member{"retry_until", "{% $contains(steps." + s.id + ".output.text, " + l.worded(s.op.meant.Expected) + ") %}"}, member{"max_attempts", 30})
+			w = append(w, member{
+				"retry_until", "{% $contains(steps." + s.id + ".output.text, " + l.worded(s.op.meant.Expected) + ") %}",
+			}, member{"max_attempts", 30})
 		}
 		if s.op.primitive == closesDialog { // it opens a moment after what opens it
-			w = append(w, member{"on_error", "continue"}, member{"retry_until", "{% steps." + s.id + ".ok %}"}, member{"max_attempts", 20})
+			w = append(
+				w, member{"on_error", "continue"},
+				member{"retry_until", "{% steps." + s.id + ".ok %}"}, member{"max_attempts", 20},
+			)
 		}
 		if s.settle != nil && s.loop == nil {
 			w = append(w, member{"settle_after", ordered{{"locator", s.settle}, {"timeout_ms", 8000}}})
@@ -403,7 +463,9 @@ func (l *learning) workflow() []any {
 		out = append(out, l.end().done())
 	}
 	if l.says() {
-		out = append(out, ordered{{"id", "message"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.end().locator}}}})
+		out = append(out, ordered{
+			{"id", "message"}, {"primitive", "locator.text_content"}, {"args", ordered{{"locator", l.end().locator}}},
+		})
 	}
 	return out
 }
@@ -413,7 +475,8 @@ func (l *learning) worded(text string) string {
 	type piece struct{ text, value string }
 	pieces := []piece{{text: text}}
 	ranked := slices.Clone(l.inputs)
-	slices.SortStableFunc(ranked, func(a, b *input) int { return len(b.value) - len(a.value) }) // a short one may be a part of a long one
+	// a short one may be a part of a long one
+	slices.SortStableFunc(ranked, func(a, b *input) int { return len(b.value) - len(a.value) })
 	for _, in := range ranked {
 		v, value := unquote(in.value), "input."+in.name
 		if in.schema.Type == "number" {

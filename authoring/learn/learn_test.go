@@ -63,11 +63,14 @@ func site(t *testing.T) string {
 	}
 	page("/{$}", shop)
 	page("/about", `<!doctype html><title>About</title><h1>About</h1><a href="/">Shop</a>`)
-	page("/list", `<!doctype html><title>List</title><h1>List</h1><ul>`+strings.Join([]string{"Ada", "Grace", "Edsger", "Barbara"}, "")+
+	page("/list", `<!doctype html><title>List</title><h1>List</h1><ul>`+
+		strings.Join([]string{"Ada", "Grace", "Edsger", "Barbara"}, "")+
 		`</ul><ul id="l"><li><button onclick="hit(this)">Pick Ada</button></li><li><button onclick="hit(this)">Pick Grace</button></li><li><button onclick="hit(this)">Pick Edsger</button></li><li><button onclick="hit(this)">Pick Barbara</button></li></ul>
 		<p id="n" role="status"></p><script>let n = 0; function hit(b) { b.disabled = true; document.getElementById('n').textContent = ++n + ' picked'; }</script>`)
-	page("/frame", `<!doctype html><title>Frame</title><h1>Frame</h1><iframe id="pay" src="/inner" width="400" height="200"></iframe>`)
-	page("/inner", `<!doctype html><form onsubmit="event.preventDefault(); out.textContent = 'Paid by ' + card.value"><label>Card <input id="card"></label><button>Pay</button></form><output id="out"></output>`)
+	page("/frame", `<!doctype html><title>Frame</title><h1>Frame</h1><iframe id="pay" src="/inner" width="400" `+
+		`height="200"></iframe>`)
+	page("/inner", `<!doctype html><form onsubmit="event.preventDefault(); out.textContent = 'Paid by ' + `+
+		`card.value"><label>Card <input id="card"></label><button>Pay</button></form><output id="out"></output>`)
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.URL
@@ -95,8 +98,14 @@ func newAgent(t *testing.T) *agent {
 		recorder.Settle()
 		return record.Calls(ring.Events())
 	}
-	mode := learn.Mode{Calls: calls, Options: learn.Options{NewID: runtimetest.NewID, Now: time.Now}, Storage: t.TempDir()}
-	return &agent{t, runtimetest.Open(t, runtime.Options{Recorder: recorder, Remembered: mode.Answer}), calls, mode.Storage}
+	mode := learn.Mode{
+		Calls:   calls,
+		Options: learn.Options{NewID: runtimetest.NewID, Now: time.Now},
+		Storage: t.TempDir(),
+	}
+	return &agent{
+		t, runtimetest.Open(t, runtime.Options{Recorder: recorder, Remembered: mode.Answer}), calls, mode.Storage,
+	}
 }
 
 // session does the calls on a fresh tab and gives what was recorded of them. In arguments
@@ -117,7 +126,12 @@ func (a *agent) session(start string, calls ...one) []record.Call {
 			name, _, _ := strings.Cut(rest, `"`)
 			args = strings.Replace(args, "ref:"+name, a.ref(snapshot, name), 1)
 		}
-		reply := a.h.Do(browsertest.Within(a.t, time.Minute), runtime.Call{ID: runtimetest.NewID(), Name: c.name, Arguments: json.RawMessage(args), Timeout: 20 * time.Second})
+		reply := a.h.Do(browsertest.Within(a.t, time.Minute), runtime.Call{
+			ID:        runtimetest.NewID(),
+			Name:      c.name,
+			Arguments: json.RawMessage(args),
+			Timeout:   20 * time.Second,
+		})
 		if (reply.Err != nil) != c.fails {
 			a.t.Fatalf("%s %s: %v", c.name, args, reply.Err)
 		}
@@ -145,7 +159,8 @@ func (a *agent) ref(snapshot, name string) string {
 				return ref
 			}
 			for _, w := range strings.Fields(line) {
-				if len(w) > 1 && strings.Trim(w, "[]") != "" && strings.HasPrefix(strings.Trim(w, "[]"), "e") && strings.Trim(strings.Trim(w, "[]")[1:], "0123456789") == "" {
+				if len(w) > 1 && strings.Trim(w, "[]") != "" && strings.HasPrefix(strings.Trim(w, "[]"), "e") &&
+					strings.Trim(strings.Trim(w, "[]")[1:], "0123456789") == "" {
 					return strings.Trim(w, "[]")
 				}
 			}
@@ -157,7 +172,9 @@ func (a *agent) ref(snapshot, name string) string {
 
 func (a *agent) learn(sessions ...[]record.Call) *learn.Learned {
 	a.t.Helper()
-	l, err := learn.Learn(browsertest.Within(a.t, 3*time.Minute), a.h, sessions, learn.Options{NewID: runtimetest.NewID, Now: time.Now})
+	l, err := learn.Learn(
+		browsertest.Within(a.t, 3*time.Minute), a.h, sessions, learn.Options{NewID: runtimetest.NewID, Now: time.Now},
+	)
 	if err != nil {
 		a.t.Fatalf("%v %v", err, fault.From(err).Evidence)
 	}
@@ -189,11 +206,23 @@ func (a *agent) within(timeout time.Duration, l *learn.Learned, start, args, the
 	}
 	on := runtime.Target{Workspace: ws.ID(), RuntimeID: tab.RuntimeID}
 	arguments, _ := json.Marshal(map[string]any{"mode": "call", "action": l.Action, "arguments": json.RawMessage(args)})
-	reply := a.h.Do(ctx, runtime.Call{ID: "try", Target: on, Name: runtime.SiteTool, Arguments: arguments, Timeout: timeout, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map}})
+	reply := a.h.Do(ctx, runtime.Call{
+		ID:        "try",
+		Target:    on,
+		Name:      runtime.SiteTool,
+		Arguments: arguments,
+		Timeout:   timeout,
+		Map:       &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map},
+	})
 	if reply.Err != nil {
 		return "", reply.Err
 	}
-	out := a.h.Do(ctx, runtime.Call{ID: "then", Target: on, Name: "page.evaluate", Arguments: json.RawMessage(fmt.Sprintf(`{"body":%q}`, "return "+then))})
+	out := a.h.Do(ctx, runtime.Call{
+		ID:        "then",
+		Target:    on,
+		Name:      "page.evaluate",
+		Arguments: json.RawMessage(fmt.Sprintf(`{"body":%q}`, "return "+then)),
+	})
 	return string(out.Output), out.Err
 }
 
@@ -226,12 +255,17 @@ func TestLearnOfOneSession(t *testing.T) {
 		t.Errorf("verified %v, inputs %q, unproven %q\n%s", l.Verified, l.Inputs, l.Unproven, l.Tool)
 	}
 	text := string(l.Tool)
-	for _, want := range []string{`{% input.customer %}`, `steps.read.output.text`, `"name": "{% \"Ship \" & input.customer %}"`, `"settle_after"`} {
+	for _, want := range []string{
+		`{% input.customer %}`,
+		`steps.read.output.text`, `"name": "{% \"Ship \" & input.customer %}"`, `"settle_after"`,
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the action has no %s:\n%s", want, text)
 		}
 	}
-	for _, never := range []string{`"ref"`, ":r3:", "css-1q2w3e4", "mat-select-12", "About", "#more", "Cancel", `"Bab"`, "Babbage", "Q-4711"} {
+	for _, never := range []string{
+		`"ref"`, ":r3:", "css-1q2w3e4", "mat-select-12", "About", "#more", "Cancel", `"Bab"`, "Babbage", "Q-4711",
+	} {
 		if strings.Contains(text, never) {
 			t.Errorf("the action has %s:\n%s", never, text)
 		}
@@ -239,7 +273,10 @@ func TestLearnOfOneSession(t *testing.T) {
 	if l.Cost.SessionCalls < 15 || l.Cost.ActionCalls != 1 || l.Cost.ActionBytes >= l.Cost.SessionBytes/10 {
 		t.Errorf("cost %+v", l.Cost)
 	}
-	got, err := a.try(l, base+"/", `{"customer":"Hopper","size":"s"}`, `document.getElementById('orders').textContent + '|' + document.getElementById('said').textContent`)
+	got, err := a.try(
+		l, base+"/", `{"customer":"Hopper","size":"s"}`,
+		`document.getElementById('orders').textContent + '|' + document.getElementById('said').textContent`,
+	)
 	if err != nil || !strings.Contains(got, "Hopper s Q-4711") || !strings.Contains(got, "Shipped to Hopper") {
 		t.Errorf("with other values: %s, %v\n%s", got, err, text)
 	}
@@ -251,18 +288,31 @@ func TestLearnOfTwoSessions(t *testing.T) {
 	a := newAgent(t)
 	session := func(customer, size string, extra ...one) []record.Call {
 		return a.session(base+"/", append(append([]one{}, extra...),
-			one{name: "text.insert", args: fmt.Sprintf(`{"target":{"selector":"[name=customer]"},"text":%q,"mode":"replace"}`, customer)},
+			one{
+				name: "text.insert",
+				args: fmt.Sprintf(`{"target":{"selector":"[name=customer]"},"text":%q,"mode":"replace"}`, customer),
+			},
 			one{name: "text.insert", args: `{"target":{"selector":"[name=code]"},"text":"always","mode":"replace"}`},
-			one{name: "dom.select_option", args: fmt.Sprintf(`{"locator":{"selector":"[name=size]"},"option":%q}`, size)},
+			one{
+				name: "dom.select_option",
+				args: fmt.Sprintf(`{"locator":{"selector":"[name=size]"},"option":%q}`, size),
+			},
 			one{name: "pointer.click", args: `{"locator":{"role":"button","name":"Order"}}`},
 			one{name: "pointer.click", args: fmt.Sprintf(`{"locator":{"role":"button","name":"Ship %s"}}`, customer)},
 		)...)
 	}
-	l := a.learn(session("Noether", "l"), session("Germain", "l", one{name: "pointer.click", args: `{"locator":{"selector":"#more"}}`}))
-	if !l.Verified || !slices.Equal(l.Inputs, []string{"customer"}) || !slices.Contains(l.Proven, "it runs with the values of the second session") {
-		t.Errorf("verified %v, inputs %q, proven %q, unproven %q\n%s", l.Verified, l.Inputs, l.Proven, l.Unproven, l.Tool)
+	l := a.learn(
+		session("Noether", "l"),
+		session("Germain", "l", one{name: "pointer.click", args: `{"locator":{"selector":"#more"}}`}),
+	)
+	if !l.Verified || !slices.Equal(l.Inputs, []string{"customer"}) ||
+		!slices.Contains(l.Proven, "it runs with the values of the second session") {
+		t.Errorf(
+			"verified %v, inputs %q, proven %q, unproven %q\n%s", l.Verified, l.Inputs, l.Proven, l.Unproven, l.Tool,
+		)
 	}
-	if text := string(l.Tool); !strings.Contains(text, `"always"`) || strings.Contains(text, "Noether") || strings.Contains(text, "#more") {
+	text := string(l.Tool)
+	if !strings.Contains(text, `"always"`) || strings.Contains(text, "Noether") || strings.Contains(text, "#more") {
 		t.Errorf("the action:\n%s", text)
 	}
 }
@@ -278,7 +328,9 @@ func TestLearnOfLoopsAndFrames(t *testing.T) {
 	if !l.Verified || len(l.Inputs) != 1 || !strings.Contains(string(l.Tool), `"for_each"`) {
 		t.Errorf("verified %v, inputs %q, unproven %q\n%s", l.Verified, l.Inputs, l.Unproven, l.Tool)
 	}
-	if got, err := a.try(l, base+"/list", fmt.Sprintf(`{%q:["Edsger","Ada"]}`, l.Inputs[0]), `document.getElementById('n').textContent`); err != nil || !strings.Contains(got, "2 picked") {
+	if got, err := a.try(
+		l, base+"/list", fmt.Sprintf(`{%q:["Edsger","Ada"]}`, l.Inputs[0]), `document.getElementById('n').textContent`,
+	); err != nil || !strings.Contains(got, "2 picked") {
 		t.Errorf("two others: %s, %v\n%s", got, err, l.Tool)
 	}
 
@@ -298,7 +350,10 @@ func TestLearnedActionsDoNotSucceedFalsely(t *testing.T) {
 	base := site(t)
 	a := newAgent(t)
 	l := a.learn(a.session(base+"/",
-		one{name: "text.insert", args: `{"target":{"selector":"[name=customer]"},"text":"Kowalewskaja","mode":"replace"}`},
+		one{
+			name: "text.insert",
+			args: `{"target":{"selector":"[name=customer]"},"text":"Kowalewskaja","mode":"replace"}`,
+		},
 		one{name: "pointer.click", args: `{"locator":{"role":"button","name":"Order"}}`},
 		one{name: "pointer.click", args: `{"locator":{"role":"button","name":"Ship Kowalewskaja"}}`},
 	))
@@ -309,7 +364,8 @@ func TestLearnedActionsDoNotSucceedFalsely(t *testing.T) {
 		{"another id of the form", `document.getElementById('order').id = 'basket'`, true},
 		// Only its fallback finds it, and nothing says that what is called otherwise is the same field.
 		{"another label of the field", `document.querySelector('label').firstChild.data = 'Client'`, false},
-		{"in two more elements", `const f = document.getElementById('order'); const d = document.createElement('div'); f.replaceWith(d); d.append(f)`, true},
+		{"in two more elements", `const f = document.getElementById('order'); ` +
+			`const d = document.createElement('div'); f.replaceWith(d); d.append(f)`, true},
 		{"the button is gone", `document.querySelector('#order button').remove()`, false},
 		{"the end does not come", `document.getElementById('said').remove()`, false},
 	} {
@@ -336,8 +392,11 @@ func TestModeLearn(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!doctype html><title>In</title><h1>Sign in</h1><form onsubmit="event.preventDefault(); said.textContent = 'Welcome, ' + user.value"><label>User <input id="user"></label>
-			<label>Password <input id="pass" type="password"></label><button>Sign in</button></form><p id="said" role="status"></p>`)
+		_, _ = io.WriteString(
+			w,
+			`<!doctype html><title>In</title><h1>Sign in</h1><form onsubmit="event.preventDefault(); said.textContent = 'Welcome, ' + user.value"><label>User <input id="user"></label>
+			<label>Password <input id="pass" type="password"></label><button>Sign in</button></form><p id="said" role="status"></p>`,
+		)
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -348,7 +407,12 @@ func TestModeLearn(t *testing.T) {
 		one{name: "text.insert", args: `{"target":{"selector":"#pass"},"text":"` + password + `","mode":"replace"}`},
 		one{name: "pointer.click", args: `{"locator":{"role":"button","name":"Sign in"}}`},
 	)
-	reply := a.h.Do(browsertest.Within(t, time.Minute), runtime.Call{ID: "learn", Name: runtime.SiteTool, Arguments: json.RawMessage(`{"mode":"learn","name":"session.sign_in","save":true}`), Timeout: time.Minute})
+	reply := a.h.Do(browsertest.Within(t, time.Minute), runtime.Call{
+		ID:        "learn",
+		Name:      runtime.SiteTool,
+		Arguments: json.RawMessage(`{"mode":"learn","name":"session.sign_in","save":true}`),
+		Timeout:   time.Minute,
+	})
 	if reply.Err != nil {
 		t.Fatalf("%v %v", reply.Err, reply.Err.Evidence)
 	}
@@ -360,11 +424,13 @@ func TestModeLearn(t *testing.T) {
 		Inputs   []string
 		Saved    learn.Saved
 	}
-	if err := json.Unmarshal(reply.Output, &out); err != nil || !out.Verified || !slices.Equal(out.Inputs, []string{"user", "password"}) {
+	if err := json.Unmarshal(reply.Output, &out); err != nil || !out.Verified ||
+		!slices.Equal(out.Inputs, []string{"user", "password"}) {
 		t.Errorf("%v, got %s", err, reply.Output)
 	}
 	text, err := os.ReadFile(out.Saved.File)
-	if err != nil || strings.Contains(string(text), password) || !strings.Contains(string(text), `"writeOnly": true`) || !strings.HasPrefix(out.Saved.File, a.root) {
+	if err != nil || strings.Contains(string(text), password) || !strings.Contains(string(text), `"writeOnly": true`) ||
+		!strings.HasPrefix(out.Saved.File, a.root) {
 		t.Errorf("%v, saved %s", err, text)
 	}
 }
@@ -401,7 +467,10 @@ func TestEndsThatNameNothing(t *testing.T) {
 	t.Cleanup(server.Close)
 	a := newAgent(t)
 	write := func(id, text string) one {
-		return one{name: "text.insert", args: fmt.Sprintf(`{"target":{"selector":"#%s"},"text":%q,"mode":"replace"}`, id, text)}
+		return one{
+			name: "text.insert",
+			args: fmt.Sprintf(`{"target":{"selector":"#%s"},"text":%q,"mode":"replace"}`, id, text),
+		}
 	}
 	click := func(selector string) one {
 		return one{name: "pointer.click", args: fmt.Sprintf(`{"locator":{"selector":%q}}`, selector)}
@@ -413,12 +482,21 @@ func TestEndsThatNameNothing(t *testing.T) {
 		has   []string // in the action
 		claim bool     // it claims success
 	}{
-		{"entries", a.session(server.URL, write("filter", "Tern")), `{"filter":"Tern"}`, []string{`"#rows"`, "steps.before.output.text"}, true},
+		{
+			"entries", a.session(server.URL, write("filter", "Tern")),
+			`{"filter":"Tern"}`, []string{`"#rows"`, "steps.before.output.text"}, true,
+		},
 		{"state", a.session(server.URL, click("#length")), `{}`, []string{`[aria-sort=\"ascending\"]`}, true},
 		{"checked", a.session(server.URL, click("#dark")), `{}`, []string{`:checked"`}, true},
 		{"gone", a.session(server.URL, click("#consent button")), `{}`, []string{`"hidden"`}, true},
-		{"format", a.session(server.URL, write("phone", "5551234567")), `{"phone":"5551234567"}`, []string{"!= input.phone"}, true},
-		{"nothing", a.session(server.URL, click("#ping")), `{}`, []string{`"unchecked": true`, "is not checked"}, false},
+		{
+			"format", a.session(server.URL, write("phone", "5551234567")),
+			`{"phone":"5551234567"}`, []string{"!= input.phone"}, true,
+		},
+		{
+			"nothing", a.session(server.URL, click("#ping")), `{}`,
+			[]string{`"unchecked": true`, "is not checked"}, false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,9 @@ func StorageOf(maps []string) string {
 }
 
 // Answer answers mode learn, see runtime.Options.Remembered.
-func (m Mode) Answer(ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage) runtime.Reply {
+func (m Mode) Answer(
+	ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage,
+) runtime.Reply {
 	var in struct {
 		Name   string `json:"name"`
 		Action string `json:"action"`
@@ -44,7 +46,9 @@ func (m Mode) Answer(ctx context.Context, h *runtime.Host, tab runtime.TabStatus
 		return runtime.Reply{Err: fault.New(fault.InvalidInput, "the arguments of mode learn cannot be read")}
 	}
 	if in.Save && m.Storage == "" {
-		return runtime.Reply{Err: fault.New(fault.CapabilityUnavailable, "no storage folder is open to save actions in").Next("start the runtime with --maps and a storage folder, or ask without save")}
+		return runtime.Reply{Err: fault.New(
+			fault.CapabilityUnavailable, "no storage folder is open to save actions in",
+		).Next("start the runtime with --maps and a storage folder, or ask without save")}
 	}
 	calls := OfTab(m.Calls(), tab.TabID)
 	if in.Calls > 0 && in.Calls < len(calls) {

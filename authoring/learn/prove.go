@@ -31,7 +31,8 @@ func (l *learning) fresh(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Requests are counted from the first one on: of those of a document that is there already nobody knows when they end.
+	// Requests are counted from the first one on: of those of a document that is there already nobody knows when they
+	// end.
 	tab, err := ws.Open(ctx, "about:blank", true)
 	if err != nil {
 		_ = ws.Close(context.WithoutCancel(ctx))
@@ -39,7 +40,8 @@ func (l *learning) fresh(ctx context.Context) (*session, error) {
 	}
 	s := &session{l, ws, runtime.Target{Workspace: ws.ID(), RuntimeID: tab.RuntimeID}}
 	s.quiet(ctx, time.Millisecond)
-	if reply := s.call(ctx, "browser.navigate", map[string]any{"url": l.out.Start}); reply.Err != nil && reply.Err.Code != fault.DialogOpen {
+	reply := s.call(ctx, "browser.navigate", map[string]any{"url": l.out.Start})
+	if reply.Err != nil && reply.Err.Code != fault.DialogOpen {
 		s.close(ctx)
 		return nil, reply.Err
 	}
@@ -49,13 +51,22 @@ func (l *learning) fresh(ctx context.Context) (*session, error) {
 
 // quiet waits until no request is under way. A page that is never quiet is taken as it is.
 func (s *session) quiet(ctx context.Context, d time.Duration) {
-	s.call(ctx, "page.wait", map[string]any{"timeout_ms": 3000, "conditions": []any{map[string]any{"network_idle_ms": d.Milliseconds()}}})
+	s.call(ctx, "page.wait", map[string]any{
+		"timeout_ms": 3000,
+		"conditions": []any{map[string]any{"network_idle_ms": d.Milliseconds()}},
+	})
 }
 
 func (s *session) close(ctx context.Context) { _ = s.ws.Close(context.WithoutCancel(ctx)) }
 
 func (s *session) call(ctx context.Context, name string, arguments any) runtime.Reply {
-	return s.l.h.Do(ctx, runtime.Call{ID: s.l.o.NewID(), Target: s.on, Name: name, Arguments: encode(arguments), Timeout: s.l.o.Each})
+	return s.l.h.Do(ctx, runtime.Call{
+		ID:        s.l.o.NewID(),
+		Target:    s.on,
+		Name:      name,
+		Arguments: encode(arguments),
+		Timeout:   s.l.o.Each,
+	})
 }
 
 func (s *session) visit(ctx context.Context, f func(context.Context, primitives.Page) error) error {
@@ -83,8 +94,10 @@ func (l *learning) rehearse(ctx context.Context) error {
 			return failed(st, err)
 		}
 		// While a dialog is open the page cannot be observed.
-		if closing := l.steps[l.last].op.primitive == closesDialog; i == l.last && !closing || closing && i == l.last-1 {
-			if before, err = s.moment(ctx); err != nil {
+		closing := l.steps[l.last].op.primitive == closesDialog
+		if i == l.last && !closing || closing && i == l.last-1 {
+			before, err = s.moment(ctx)
+			if err != nil {
 				return failed(st, err)
 			}
 		}
@@ -144,9 +157,11 @@ const closesDialog = "browser.dismiss_dialog"
 
 func failed(st *step, err error) error {
 	f := fault.From(err)
-	return fault.New(fault.DriftDetected, "call %d of the session could not be done again: %s: %s", st.op.at, f.Code, f.Message).
-		With("step_id", st.id).With("primitive", st.op.primitive).With("cause", f).
-		Next("record the task again from its start, or give another --start; what needs somebody signed in needs --storage-state")
+	return fault.New(
+		fault.DriftDetected, "call %d of the session could not be done again: %s: %s", st.op.at, f.Code, f.Message,
+	).With("step_id", st.id).With("primitive", st.op.primitive).With("cause", f).
+		Next("record the task again from its start, or give another --start; what needs somebody signed in needs " +
+			"--storage-state")
 }
 
 // rounds are the names that a step is done for: one without a loop.
@@ -201,7 +216,12 @@ func (st *step) provisional() map[string]any {
 
 func locatorFor(c locators.Locator) map[string]any {
 	m := map[string]any{}
-	for name, v := range map[string]string{"selector": c.Selector, "role": c.Role, "name": c.Name, "text_equals": c.TextEquals} {
+	for name, v := range map[string]string{
+		"selector":    c.Selector,
+		"role":        c.Role,
+		"name":        c.Name,
+		"text_equals": c.TextEquals,
+	} {
 		if v != "" {
 			m[name] = v
 		}
@@ -235,13 +255,15 @@ func (s *session) resolve(ctx context.Context, st, next *step) (there bool, err 
 	err = s.visit(ctx, func(ctx context.Context, page primitives.Page) error {
 		if e != nil {
 			var err error
-			if st.locator, err = st.find(ctx, page, *e); err != nil {
+			st.locator, err = st.find(ctx, page, *e)
+			if err != nil {
 				return err
 			}
 		}
 		if to := st.op.to; to != nil && to.Element != nil {
 			var err error
-			if st.to, err = (&step{op: st.op}).find(ctx, page, *to.Element); err != nil {
+			st.to, err = (&step{op: st.op}).find(ctx, page, *to.Element)
+			if err != nil {
 				return err
 			}
 		}
@@ -289,9 +311,12 @@ func (st *step) find(ctx context.Context, page primitives.Page, e likeness.Seen)
 }
 
 // take chooses among the locators that name the element alone.
-func (st *step) take(ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen, found []locators.Locator) (map[string]any, error) {
+func (st *step) take(
+	ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen, found []locators.Locator,
+) (map[string]any, error) {
 	var locator map[string]any
-	if st.chosen != nil && !slices.ContainsFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName }) {
+	if st.chosen != nil &&
+		!slices.ContainsFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName }) {
 		st.name = "" // its name tells it from no other: it stays the one that was chosen
 	}
 	if st.op.meant.Keep != "" { // what it says may be another text each time
@@ -304,7 +329,10 @@ func (st *step) take(ctx context.Context, page primitives.Page, frame primitives
 	if st.name != "" {
 		i := slices.IndexFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName })
 		if i < 0 {
-			return nil, fault.New(fault.MultipleTargets, "the %s %q differs between sessions and its name does not tell it from others", e.Role, clip(e.Name))
+			return nil, fault.New(
+				fault.MultipleTargets, "the %s %q differs between sessions and its name does not tell it from others",
+				e.Role, clip(e.Name),
+			)
 		}
 		locator = map[string]any{"role": e.Role, "name": "{% " + st.name + " %}"}
 	} else {
@@ -353,10 +381,14 @@ func (st *step) take(ctx context.Context, page primitives.Page, frame primitives
 
 // entry says whether an element is one of several that differ by what they say.
 func entry(e likeness.Seen) bool {
-	return e.Siblings > 1 && slices.Contains([]string{"", "generic", "listitem", "row", "cell", "gridcell", "option", "treeitem", "article"}, e.Role)
+	return e.Siblings > 1 && slices.Contains(
+		[]string{"", "generic", "listitem", "row", "cell", "gridcell", "option", "treeitem", "article"}, e.Role,
+	)
 }
 
-func frameSelector(ctx context.Context, page primitives.Page, parent primitives.FrameID, handle string) (string, error) {
+func frameSelector(
+	ctx context.Context, page primitives.Page, parent primitives.FrameID, handle string,
+) (string, error) {
 	seen, err := describe(ctx, page, parent, handle)
 	if err != nil {
 		return "", err
@@ -373,7 +405,9 @@ func frameSelector(ctx context.Context, page primitives.Page, parent primitives.
 	return "", fault.New(fault.FrameNotFound, "no selector names the frame alone")
 }
 
-func describe(ctx context.Context, page primitives.Page, frame primitives.FrameID, handle string) (likeness.Seen, error) {
+func describe(
+	ctx context.Context, page primitives.Page, frame primitives.FrameID, handle string,
+) (likeness.Seen, error) {
 	var out struct {
 		Elements []*likeness.Seen `json:"elements"`
 	}
@@ -388,7 +422,9 @@ func describe(ctx context.Context, page primitives.Page, frame primitives.FrameI
 
 // named are the locators of an element that find one element of a frame which is like it,
 // and how like it is.
-func named(ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen) ([]locators.Locator, float64, error) {
+func named(
+	ctx context.Context, page primitives.Page, frame primitives.FrameID, e likeness.Seen,
+) ([]locators.Locator, float64, error) {
 	ranked := locators.Ranked(e)
 	descriptors := make([]descriptor.Descriptor, len(ranked))
 	for i, l := range ranked {
@@ -397,7 +433,9 @@ func named(ctx context.Context, page primitives.Page, frame primitives.FrameID, 
 	var out struct {
 		Matches []descriptor.Match `json:"matches"`
 	}
-	if err := page.Call(ctx, frame, "resolve_descriptors", map[string]any{"descriptors": descriptors}, &out); err != nil || len(out.Matches) != len(ranked) {
+	if err := page.Call(
+		ctx, frame, "resolve_descriptors", map[string]any{"descriptors": descriptors}, &out,
+	); err != nil || len(out.Matches) != len(ranked) {
 		return nil, 0, err
 	}
 	byHandle := map[string][]locators.Locator{}
@@ -418,7 +456,8 @@ func named(ctx context.Context, page primitives.Page, frame primitives.FrameID, 
 			return nil, 0, err
 		}
 		like := likeness.Of(e.Describe(true), seen.Describe(true))
-		if seen.Role == e.Role && seen.Name == e.Name && e.Name != "" || seen.Attributes["id"] == e.Attributes["id"] && e.Attributes["id"] != "" {
+		if seen.Role == e.Role && seen.Name == e.Name && e.Name != "" ||
+			seen.Attributes["id"] == e.Attributes["id"] && e.Attributes["id"] != "" {
 			like = max(like, likeness.Least)
 		}
 		if like == 0 && e.Name == "" && seen.Tag == e.Tag {
@@ -441,9 +480,14 @@ func (l *learning) values() map[string]json.RawMessage {
 }
 
 // site calls an action of a map.
-func (s *session) site(ctx context.Context, action string, text json.RawMessage, values map[string]json.RawMessage) runtime.Reply {
+func (s *session) site(
+	ctx context.Context, action string, text json.RawMessage, values map[string]json.RawMessage,
+) runtime.Reply {
 	return s.l.h.Do(ctx, runtime.Call{
-		ID: s.l.o.NewID(), Target: s.on, Name: runtime.SiteTool, Timeout: s.l.o.Each + time.Duration(len(s.l.steps))*5*time.Second,
+		ID:        s.l.o.NewID(),
+		Target:    s.on,
+		Name:      runtime.SiteTool,
+		Timeout:   s.l.o.Each + time.Duration(len(s.l.steps))*5*time.Second,
 		Arguments: encode(runtime.Site{Mode: runtime.SiteCall, Action: action, Arguments: values}),
 		Map:       &runtime.SuppliedMap{Path: "learned/actions.json", JSON: text},
 	})
@@ -451,7 +495,10 @@ func (s *session) site(ctx context.Context, action string, text json.RawMessage,
 
 // varies says whether a text has a value in it that is an argument.
 func (l *learning) varies(text string) bool {
-	return slices.ContainsFunc(l.inputs, func(in *input) bool { v := unquote(in.value); return len(v) > 1 && strings.Contains(text, v) })
+	return slices.ContainsFunc(l.inputs, func(in *input) bool {
+		v := unquote(in.value)
+		return len(v) > 1 && strings.Contains(text, v)
+	})
 }
 
 // changed waits for the page to change, for d at the longest.
@@ -473,11 +520,15 @@ func (s *session) changed(ctx context.Context, d time.Duration) {
 func (l *learning) confirm(ctx context.Context) error {
 	values := l.values()
 	failure, err := l.run(ctx, values)
-	for tries := 0; err == nil && failure != "" && l.end() != nil && l.end().lacks(failure) && tries < mostRefused; tries++ { // what came once need not again
-		if l.ends = l.ends[1:]; tries == mostRefused-1 {
+	// what came once need not again
+	for tries := 0; err == nil && failure != "" && l.end() != nil && l.end().lacks(failure) &&
+		tries < mostRefused; tries++ {
+		l.ends = l.ends[1:]
+		if tries == mostRefused-1 {
 			l.ends = nil
 		}
-		if err = l.write(ctx); err == nil {
+		err = l.write(ctx)
+		if err == nil {
 			failure, err = l.run(ctx, values)
 		}
 	}
@@ -497,7 +548,8 @@ func (l *learning) confirm(ctx context.Context) error {
 	case l.asserts():
 		l.out.Proven = append(l.out.Proven, "what was asserted at the end holds, and the action fails without it")
 	default:
-		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear or to change at the end, so success means that every step was done; the result says that it is unchecked")
+		l.out.Unproven = append(l.out.Unproven, "nothing was seen to appear or to change at the end, so success "+
+			"means that every step was done; the result says that it is unchecked")
 	}
 	l.out.Cost.ActionCalls, l.out.Cost.ActionBytes = 1, len(encode(values))+len(l.out.Action)
 	if len(l.inputs) == 0 || !l.out.Verified {
@@ -505,10 +557,13 @@ func (l *learning) confirm(ctx context.Context) error {
 	}
 	others, which := l.others(values)
 	if which == "" {
-		l.out.Unproven = append(l.out.Unproven, "with other values: none could be made up for what is chosen from the page")
+		l.out.Unproven = append(
+			l.out.Unproven, "with other values: none could be made up for what is chosen from the page",
+		)
 		return nil
 	}
-	if failure, err = l.run(ctx, others); err != nil {
+	failure, err = l.run(ctx, others)
+	if err != nil {
 		return err
 	}
 	if failure != "" {
@@ -543,7 +598,8 @@ func (l *learning) others(values map[string]json.RawMessage) (out map[string]jso
 			out[in.name] = values[in.name]
 		default:
 			for n := i; n < i+3; n++ {
-				if out[in.name] = encode(in.schema.Value(n)); string(out[in.name]) != string(in.value) {
+				out[in.name] = encode(in.schema.Value(n))
+				if string(out[in.name]) != string(in.value) {
 					break
 				}
 			}

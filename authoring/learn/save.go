@@ -29,11 +29,16 @@ type Saved struct {
 // its site. A map of an earlier one of the same name is replaced; the difference says how.
 func (l *Learned) Save(root string) (Saved, error) {
 	u, err := url.Parse(l.Start)
-	if err != nil || u.Hostname() == "" || strings.ContainsAny(u.Hostname(), `/\:`) || strings.Contains(u.Hostname(), "..") {
-		return Saved{}, fault.New(fault.InvalidInput, "the start %s names no site to save the action for", fault.Clip(l.Start, 100))
+	if err != nil || u.Hostname() == "" || strings.ContainsAny(u.Hostname(), `/\:`) ||
+		strings.Contains(u.Hostname(), "..") {
+		return Saved{}, fault.New(
+			fault.InvalidInput, "the start %s names no site to save the action for", fault.Clip(l.Start, 100),
+		)
 	}
 	name := naming.First(naming.Slug(strings.ReplaceAll(l.Action, ".", " ")), "action")
-	file := filepath.Join(root, "scopes", "private", "sites", strings.ToLower(u.Hostname()), "learned", name, "actions.json")
+	file := filepath.Join(
+		root, "scopes", "private", "sites", strings.ToLower(u.Hostname()), "learned", name, "actions.json",
+	)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return Saved{}, fmt.Errorf("making the folder of the map: %w", err)
 	}
@@ -67,7 +72,9 @@ func Read(path string, from, to int) ([]record.Call, error) {
 	}
 	from = max(from, 1)
 	if from > to {
-		return nil, fault.New(fault.InvalidInput, "the recording %s has %d calls: it has none from %d to %d", path, len(all), from, to)
+		return nil, fault.New(
+			fault.InvalidInput, "the recording %s has %d calls: it has none from %d to %d", path, len(all), from, to,
+		)
 	}
 	return OfTab(all[from-1:to], 0), nil
 }
@@ -101,12 +108,17 @@ func (l *Learned) Print(w io.Writer) {
 			fmt.Fprintf(w, "%-10s %s\n", part.word, report.Printable(t))
 		}
 	}
-	fmt.Fprintf(w, "cost       1 call and %d bytes in place of %d calls and %d bytes\n", l.Cost.ActionBytes, l.Cost.SessionCalls, l.Cost.SessionBytes)
+	fmt.Fprintf(
+		w, "cost       1 call and %d bytes in place of %d calls and %d bytes\n",
+		l.Cost.ActionBytes, l.Cost.SessionCalls, l.Cost.SessionBytes,
+	)
 }
 
 // Command is the verb learn: it learns, saves where a folder is given, and shows the
 // outcome.
-func Command(ctx context.Context, h Host, sessions [][]record.Call, o Options, root string, w io.Writer, asJSON bool) error {
+func Command(
+	ctx context.Context, h Host, sessions [][]record.Call, o Options, root string, w io.Writer, asJSON bool,
+) error {
 	l, err := Learn(ctx, h, sessions, o)
 	if err != nil {
 		return err

@@ -38,7 +38,9 @@ func TestLearnOfSessions(t *testing.T) {
 	b := newBench(t, "")
 	var wanted []appstest.App
 	for _, a := range appstest.Read(t, sessionsFile) {
-		if slices.Contains([]string{"sites/mail/index.html", "sites/sheet/index.html", "pages/torture/portal_menu.html"}, a.Page) {
+		if slices.Contains(
+			[]string{"sites/mail/index.html", "sites/sheet/index.html", "pages/torture/portal_menu.html"}, a.Page,
+		) {
 			a.Tasks = a.Tasks[:min(len(a.Tasks), 1)]
 			wanted = append(wanted, a)
 		}
@@ -118,7 +120,9 @@ func newBench(t *testing.T, uploads string) *bench {
 		o.UploadDirs = []string{uploads}
 	}
 	return &bench{
-		agent: runtimetest.Open(t, runtime.Options{Recorder: recorder, Browser: o}), trial: runtimetest.Open(t, runtime.Options{Browser: o}), codec: codec,
+		agent: runtimetest.Open(t, runtime.Options{Recorder: recorder, Browser: o}),
+		trial: runtimetest.Open(t, runtime.Options{Browser: o}),
+		codec: codec,
 		calls: func() []record.Call {
 			recorder.Settle()
 			return record.Calls(ring.Events())
@@ -130,7 +134,9 @@ func newBench(t *testing.T, uploads string) *bench {
 func (b *bench) all(t *testing.T, apps []appstest.App, changes []string) []outcome {
 	t.Run("sessions", func(t *testing.T) {
 		for n, a := range apps {
-			t.Run(strings.ReplaceAll(a.Name+" "+strings.TrimSuffix(filepath.Base(a.Page), ".html"), "/", " "), func(t *testing.T) {
+			t.Run(strings.ReplaceAll(
+				a.Name+" "+strings.TrimSuffix(filepath.Base(a.Page), ".html"), "/", " ",
+			), func(t *testing.T) {
 				t.Parallel()
 				folder := a.Dir
 				if folder == "" {
@@ -224,7 +230,13 @@ func (s *visit) call(name string, arguments any) runtime.Reply {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	reply := s.h.Do(browsertest.Within(s.t, time.Minute), runtime.Call{ID: runtimetest.NewID(), Target: s.on, Name: name, Arguments: args, Timeout: 15 * time.Second})
+	reply := s.h.Do(browsertest.Within(s.t, time.Minute), runtime.Call{
+		ID:        runtimetest.NewID(),
+		Target:    s.on,
+		Name:      name,
+		Arguments: args,
+		Timeout:   15 * time.Second,
+	})
 	s.spent.calls++
 	s.spent.tokens += s.tokens(string(args)) + s.tokens(string(reply.Output))
 	if reply.Err != nil {
@@ -270,7 +282,10 @@ func (s *visit) ref(target appstest.Target) string {
 
 func (s *visit) refs(target appstest.Target) (out []string) {
 	role, name := target[0], target[1]
-	forms := []string{`(?m)(?:^|[^\w])(?:` + role + `) "(?:` + name + `)(?:[^"\\]|\\.)*"` + attributes + ` \[ref=(\w+)\]`, `(?m)(?:^|[^\w])(?:` + role + `)` + attributes + ` \[ref=(\w+)\]` + attributes + `: "?(?:` + name + `)`}
+	forms := []string{
+		`(?m)(?:^|[^\w])(?:` + role + `) "(?:` + name + `)(?:[^"\\]|\\.)*"` + attributes + ` \[ref=(\w+)\]`,
+		`(?m)(?:^|[^\w])(?:` + role + `)` + attributes + ` \[ref=(\w+)\]` + attributes + `: "?(?:` + name + `)`,
+	}
 	if name == "" {
 		forms = []string{`(?m)(?:^|[^\w])(?:` + role + `)[^\n]*? \[ref=(\w+)\]`}
 	}
@@ -308,7 +323,8 @@ func (s *visit) evaluate(expression string) string {
 	var out struct {
 		Value struct{ Value string }
 	}
-	if reply := s.call("page.evaluate", map[string]any{"body": "return " + expression}); reply.Err != nil || json.Unmarshal(reply.Output, &out) != nil {
+	reply := s.call("page.evaluate", map[string]any{"body": "return " + expression})
+	if reply.Err != nil || json.Unmarshal(reply.Output, &out) != nil {
 		return ""
 	}
 	return out.Value.Value
@@ -354,15 +370,30 @@ func (s *visit) do(st appstest.Step) error {
 	switch {
 	case st.Fill != appstest.Target{}:
 		if s.manner%3 == 1 && len(st.Text) > 3 {
-			s.call("text.insert", map[string]any{"target": map[string]any{"ref": ref}, "text": st.Text[:3], "mode": "replace"})
+			s.call("text.insert", map[string]any{
+				"target": map[string]any{"ref": ref},
+				"text":   st.Text[:3],
+				"mode":   "replace",
+			})
 		}
-		return fail(s.call("text.insert", map[string]any{"target": map[string]any{"ref": ref}, "text": st.Text, "mode": "replace"}))
+		return fail(s.call("text.insert", map[string]any{
+			"target": map[string]any{"ref": ref},
+			"text":   st.Text,
+			"mode":   "replace",
+		}))
 	case st.Choose != appstest.Target{}:
 		return fail(s.call("page.select", map[string]any{"ref": ref, "label": st.Text}))
 	case st.Upload != appstest.Target{}:
-		return fail(s.call("upload.set_files", map[string]any{"locator": map[string]any{"ref": ref}, "paths": []string{filepath.Join(s.folder, st.File)}}))
+		return fail(s.call("upload.set_files", map[string]any{
+			"locator": map[string]any{"ref": ref},
+			"paths":   []string{filepath.Join(s.folder, st.File)},
+		}))
 	case st.Drag != appstest.Target{}:
-		return fail(s.call("pointer.drag", map[string]any{"from": map[string]any{"ref": ref}, "to": map[string]any{"ref": to}, "points": 30}))
+		return fail(s.call("pointer.drag", map[string]any{
+			"from":   map[string]any{"ref": ref},
+			"to":     map[string]any{"ref": to},
+			"points": 30,
+		}))
 	case st.Double != appstest.Target{}:
 		return fail(s.call("pointer.double_click", map[string]any{"ref": ref}))
 	case st.Hover != appstest.Target{}:
@@ -374,8 +405,10 @@ func (s *visit) do(st appstest.Step) error {
 		}
 	}
 	reply := s.call("pointer.click", map[string]any{"ref": ref})
-	if more := s.refs(target); reply.Err != nil && !st.Fails && reply.Err.Code == fault.TargetNotActionable && len(more) > 1 {
-		reply = s.call("pointer.click", map[string]any{"ref": more[1]}) // another of the same name, which can be clicked
+	more := s.refs(target)
+	if reply.Err != nil && !st.Fails && reply.Err.Code == fault.TargetNotActionable && len(more) > 1 {
+		// another of the same name, which can be clicked
+		reply = s.call("pointer.click", map[string]any{"ref": more[1]})
 	}
 	return fail(reply)
 }
@@ -404,7 +437,10 @@ func (s *visit) learn(r *outcome, address string, task appstest.Task, changes []
 	expect := ""
 	for i, st := range task.Steps {
 		if i == 1 && s.manner%4 == 2 {
-			s.call("pointer.click", map[string]any{"locator": map[string]any{"role": "button", "name": "Continue without an account"}, "timeout_ms": 100})
+			s.call("pointer.click", map[string]any{
+				"locator":    map[string]any{"role": "button", "name": "Continue without an account"},
+				"timeout_ms": 100,
+			})
 		}
 		if s.manner%4 == 3 && st.Expect == "" {
 			s.call("page.info", map[string]any{})
@@ -419,7 +455,11 @@ func (s *visit) learn(r *outcome, address string, task appstest.Task, changes []
 	}
 	r.calls, r.tokens = s.spent.calls, s.spent.tokens
 	calls := learn.OfTab(s.b.calls(), tab.TabID)
-	l, err := learn.Learn(browsertest.Within(s.t, 3*time.Minute), s.b.trial, [][]record.Call{calls}, learn.Options{NewID: runtimetest.NewID, Now: time.Now, Start: address})
+	l, err := learn.Learn(browsertest.Within(s.t, 3*time.Minute), s.b.trial, [][]record.Call{calls}, learn.Options{
+		NewID: runtimetest.NewID,
+		Now:   time.Now,
+		Start: address,
+	})
 	if err != nil {
 		f := fault.From(err)
 		r.why = fmt.Sprintf("%v %v", err, f.Evidence["cause"])
@@ -430,7 +470,9 @@ func (s *visit) learn(r *outcome, address string, task appstest.Task, changes []
 			s.t.Errorf("%s: the action has %s\n%s", r.name, never, l.Tool)
 		}
 	}
-	r.ends = !slices.ContainsFunc(l.Unproven, func(u string) bool { return strings.HasPrefix(u, "nothing was seen to appear") })
+	r.ends = !slices.ContainsFunc(l.Unproven, func(u string) bool {
+		return strings.HasPrefix(u, "nothing was seen to appear")
+	})
 	ran, reply, _ := s.try(l, expect)
 	r.action = s.tokens(string(arguments(l))) + s.tokens(string(reply.Output))
 	r.verified = ran == "ran"
@@ -463,13 +505,20 @@ func arguments(l *learn.Learned) []byte {
 	return text
 }
 
-// try runs the action on a fresh page: "ran", "FALSE" when it succeeds and the page does not show what it shows after the
-// session, or the code. hit says whether the page met what it has changed.
+// try runs the action on a fresh page: "ran", "FALSE" when it succeeds and the page does not show what it shows after
+// the session, or the code. hit says whether the page met what it has changed.
 func (s *visit) try(l *learn.Learned, expect string) (ran string, reply runtime.Reply, hit bool) {
 	if _, err := s.open(s.b.trial, l.Start); err != nil {
 		return err.Error(), reply, false
 	}
-	reply = s.h.Do(browsertest.Within(s.t, time.Minute), runtime.Call{ID: runtimetest.NewID(), Target: s.on, Name: runtime.SiteTool, Arguments: arguments(l), Timeout: 30 * time.Second, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map}})
+	reply = s.h.Do(browsertest.Within(s.t, time.Minute), runtime.Call{
+		ID:        runtimetest.NewID(),
+		Target:    s.on,
+		Name:      runtime.SiteTool,
+		Arguments: arguments(l),
+		Timeout:   30 * time.Second,
+		Map:       &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map},
+	})
 	hit = s.evaluate("document.documentElement.dataset.changed || ''") != ""
 	switch {
 	case reply.Err != nil:
@@ -488,7 +537,8 @@ func (s *visit) try(l *learn.Learned, expect string) (ran string, reply runtime.
 func lastTarget(calls []record.Call) appstest.Change {
 	for _, c := range slices.Backward(calls) {
 		for _, st := range slices.Backward(c.Steps) {
-			if !st.Acts || st.End == nil || !st.End.OK || strings.HasPrefix(st.Primitive, "page.") && st.Primitive != "page.select" {
+			if !st.Acts || st.End == nil || !st.End.OK ||
+				strings.HasPrefix(st.Primitive, "page.") && st.Primitive != "page.select" {
 				continue
 			}
 			if st.Target == nil || st.Target.Element == nil {
@@ -526,8 +576,13 @@ func naming(all []string) string {
 
 func learnedTable(results []outcome) string {
 	var w strings.Builder
-	verified, ran, failed, unchecked := 0, 0, 0, 0
-	calls, tokens, action := 0, 0, 0
+	verified := 0
+	ran := 0
+	failed := 0
+	unchecked := 0
+	calls := 0
+	tokens := 0
+	action := 0
 	codes := map[string]int{}
 	finished := 0
 	var not []string
@@ -539,7 +594,9 @@ func learnedTable(results []outcome) string {
 		finished++
 		if r.verified {
 			verified++
-			calls, tokens, action = calls+r.calls, tokens+r.tokens, action+r.action
+			calls += r.calls
+			tokens += r.tokens
+			action += r.action
 		}
 		for _, c := range r.changes {
 			switch c {
@@ -579,13 +636,16 @@ page shows is another after the last step of those sessions, so their actions cl
 
 | session | calls | tokens | tokens of the action | %[10]s |
 |---|---|---|---|%[11]s
-`, "`", verified, finished, calls, tokens, action, ran, failed, unchecked, strings.Join(appstest.Changes, " | "), strings.Repeat("---|", len(appstest.Changes)), strings.Join(counted(codes), ", "), len(not), naming(not))
+`, "`", verified, finished, calls, tokens, action, ran, failed, unchecked, strings.Join(appstest.Changes, " | "),
+		strings.Repeat("---|", len(appstest.Changes)), strings.Join(counted(codes), ", "), len(not), naming(not))
 	for _, r := range results {
 		if r.calls == 0 {
 			continue
 		}
 		if !r.verified {
-			fmt.Fprintf(&w, "| %s | %d | %d | no |%s\n", r.name, r.calls, r.tokens, strings.Repeat(" |", len(appstest.Changes)))
+			fmt.Fprintf(
+				&w, "| %s | %d | %d | no |%s\n", r.name, r.calls, r.tokens, strings.Repeat(" |", len(appstest.Changes)),
+			)
 			continue
 		}
 		fmt.Fprintf(&w, "| %s | %d | %d | %d |", r.name, r.calls, r.tokens, r.action)

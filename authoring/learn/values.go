@@ -16,8 +16,13 @@ import (
 
 // given are the members of arguments that callers choose.
 var given = map[string][]string{
-	"text.insert": {"text"}, "text.type": {"text"}, "dom.select_option": {"option", "value", "label"}, "page.select": {"value", "label"},
-	"clipboard.paste": {"text"}, "upload.set_files": {"paths"}, "browser.dismiss_dialog": {"prompt_text"},
+	"text.insert":            {"text"},
+	"text.type":              {"text"},
+	"dom.select_option":      {"option", "value", "label"},
+	"page.select":            {"value", "label"},
+	"clipboard.paste":        {"text"},
+	"upload.set_files":       {"paths"},
+	"browser.dismiss_dialog": {"prompt_text"},
 }
 
 // input is an argument of the learned action.
@@ -76,7 +81,9 @@ func aligned(a, b *flow) {
 
 func (f *flow) alone(o *op, which string) {
 	if o.acts {
-		f.notes = append(f.notes, fmt.Sprintf("%s of call %d is in the %s session alone and left out", o.primitive, o.at, which))
+		f.notes = append(
+			f.notes, fmt.Sprintf("%s of call %d is in the %s session alone and left out", o.primitive, o.at, which),
+		)
 	}
 }
 
@@ -144,7 +151,9 @@ func (l *learning) valued() {
 			}
 			if strings.Contains(unquote(raw), "{{secret:") { // the call names it: a map alone may type no secret
 				in := l.argument(s, member, raw, other)
-				in.schema.Format, in.schema.WriteOnly, in.secret = "password", true, true
+				in.schema.Format = "password"
+				in.schema.WriteOnly = true
+				in.secret = true
 				s.values[member] = "input." + in.name
 				continue
 			}
@@ -170,20 +179,31 @@ func unquote(raw json.RawMessage) string {
 // argument is the argument for a value: one for each value, however often it is used.
 func (l *learning) argument(s *step, member string, raw, other json.RawMessage) *input {
 	for _, in := range l.inputs {
-		if string(in.value) == string(raw) && string(in.other) == string(other) && s.op.primitive == "text.insert" && len(unquote(raw)) > 2 {
+		if string(in.value) == string(raw) && string(in.other) == string(other) && s.op.primitive == "text.insert" &&
+			len(unquote(raw)) > 2 {
 			return in
 		}
 	}
 	label := member
 	if e := s.element(); e != nil {
-		label = naming.First(strings.TrimRight(e.Name, " *:"), e.Attributes["placeholder"], e.Attributes["name"], e.Attributes["id"], member)
+		label = naming.First(
+			strings.TrimRight(e.Name, " *:"), e.Attributes["placeholder"],
+			e.Attributes["name"], e.Attributes["id"], member,
+		)
 	}
-	in := &input{name: l.free(naming.First(naming.Slug(label), member)), value: raw, other: other, schema: sample.Property{Type: "string", Title: clip(label)}}
-	in.choice = s.op.primitive == "dom.select_option" || s.op.primitive == "page.select" || s.op.primitive == "upload.set_files"
+	in := &input{
+		name:   l.free(naming.First(naming.Slug(label), member)),
+		value:  raw,
+		other:  other,
+		schema: sample.Property{Type: "string", Title: clip(label)},
+	}
+	in.choice = s.op.primitive == "dom.select_option" || s.op.primitive == "page.select" ||
+		s.op.primitive == "upload.set_files"
 	if raw[0] == '[' {
 		in.schema.Type, in.listing = "array", true
 	}
-	if in.options = s.op.meant.Options; in.choice && !in.listing {
+	in.options = s.op.meant.Options
+	if in.choice && !in.listing {
 		in.schema.Enum = in.options
 	}
 	in.limited(s.op.meant)
@@ -197,7 +217,9 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 		case "url":
 			in.schema.Format = "uri"
 		case "password":
-			in.schema.Format, in.schema.WriteOnly, in.secret = "password", true, true
+			in.schema.Format = "password"
+			in.schema.WriteOnly = true
+			in.secret = true
 		case "number", "range":
 			in.choice = true // the page may limit it
 		}
@@ -229,7 +251,9 @@ func (in *input) limited(m record.Meant) {
 			return
 		}
 		in.schema.Type, in.value = "number", encode(v)
-		in.schema.Minimum, in.schema.Maximum, in.schema.MultipleOf = number("min"), number("max"), number("step")
+		in.schema.Minimum = number("min")
+		in.schema.Maximum = number("max")
+		in.schema.MultipleOf = number("step")
 		if m.Type == "range" && in.schema.Minimum == nil {
 			in.schema.Minimum = new(float64)
 		}
@@ -247,7 +271,9 @@ func (in *input) limited(m record.Meant) {
 	case "date", "time", "datetime-local", "month", "week", "color", "email", "tel":
 		in.schema.Format = m.Type
 	case "text", "search", "textarea", "url", "password":
-		in.schema.MinLength, in.schema.MaxLength, in.schema.Pattern = count("minlength"), count("maxlength"), m.Limits["pattern"]
+		in.schema.MinLength = count("minlength")
+		in.schema.MaxLength = count("maxlength")
+		in.schema.Pattern = m.Limits["pattern"]
 	}
 }
 
@@ -335,7 +361,8 @@ func (l *learning) named() {
 			l.choice(s, s.op.meant.Choice)
 			continue
 		}
-		if s.op.with != nil && s.op.with.target != nil && s.op.with.target.Element != nil && s.op.with.target.Element.Name != e.Name {
+		if s.op.with != nil && s.op.with.target != nil && s.op.with.target.Element != nil &&
+			s.op.with.target.Element.Name != e.Name {
 			other := s.op.with.target.Element.Name
 			before, a, b, after := differing(e.Name, other)
 			if a == "" || b == "" || !s.op.acts && s.op.locator != nil {
@@ -343,7 +370,13 @@ func (l *learning) named() {
 			}
 			in := l.inputFor(a, b)
 			if in == nil {
-				in = &input{name: l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), e.Role, "item")), value: quoted(a), other: quoted(b), schema: sample.Property{Type: "string", Title: "which " + naming.First(e.Role, e.Tag)}, choice: true}
+				in = &input{
+					name:   l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), e.Role, "item")),
+					value:  quoted(a),
+					other:  quoted(b),
+					schema: sample.Property{Type: "string", Title: "which " + naming.First(e.Role, e.Tag)},
+					choice: true,
+				}
 				l.inputs = append(l.inputs, in)
 			}
 			s.name = joined(before, "input."+in.name, after)
@@ -415,7 +448,13 @@ func (l *learning) templated(s *step) {
 			before, x, y, after := differing(text, b)
 			in := l.inputFor(x, y)
 			if in == nil {
-				in = &input{name: l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), "item")), value: quoted(x), other: quoted(y), schema: sample.Property{Type: "string", Title: "which one"}, choice: true}
+				in = &input{
+					name:   l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), "item")),
+					value:  quoted(x),
+					other:  quoted(y),
+					schema: sample.Property{Type: "string", Title: "which one"},
+					choice: true,
+				}
 				l.inputs = append(l.inputs, in)
 			}
 			own[name], changed = "{% "+joined(before, "input."+in.name, after)+" %}", true
@@ -453,7 +492,7 @@ func differing(a, b string) (before, x, y, after string) {
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	for i > 0 && (i < len(a) && a[i-1] != ' ' || i < len(b) && b[i-1] != ' ') && a[i-1] != ' ' {
+	for i > 0 && (i < len(a) || i < len(b) && b[i-1] != ' ') && a[i-1] != ' ' {
 		i--
 	}
 	j := 0

@@ -19,7 +19,10 @@ func TestWorded(t *testing.T) {
 		want   string
 	}{
 		{"Ordered", []*input{of("who", `"Ada"`)}, `"Ordered"`},
-		{"Ordered for Ada, Large", []*input{of("who", `"Ada"`), of("size", `"Large"`)}, `"Ordered for " & input.who & ", " & input.size`},
+		{
+			"Ordered for Ada, Large", []*input{of("who", `"Ada"`), of("size", `"Large"`)},
+			`"Ordered for " & input.who & ", " & input.size`,
+		},
 		{"Ada and Ada", []*input{of("who", `"Ada"`)}, `input.who & " and " & input.who`},
 		{"Ada Lovelace", []*input{of("who", `"Ada"`), of("all", `"Ada Lovelace"`)}, `input.all`},
 		{"12 of Large", []*input{count, secret}, `$string(input.count) & " of Large"`},

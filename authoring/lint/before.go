@@ -75,7 +75,8 @@ func (c *checker) postconditions(pointer, tool string, steps []any) {
 		asserted, _ := step["assert"].(map[string]any)
 		if target, ok := step["target"].(map[string]any); ok && !acted {
 			switch {
-			case slices.Contains(operating, kind), kind == "wait_for" && (step["state"] == nil || step["state"] == "visible"):
+			case slices.Contains(operating, kind),
+				kind == "wait_for" && (step["state"] == nil || step["state"] == "visible"):
 				known.note("visible " + targetKey(target))
 			case kind == "inspect", kind == "read":
 				known.note("exists " + targetKey(target))

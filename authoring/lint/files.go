@@ -35,10 +35,20 @@ func Findings(files []File) []report.Finding {
 	var out []report.Finding
 	for _, f := range files {
 		for _, p := range f.Errors {
-			out = append(out, report.Finding{Rule: "validate." + string(p.Code), Level: "error", Message: p.Message, Place: report.Place{File: f.Path, Line: p.Line, Pointer: p.Pointer}})
+			out = append(out, report.Finding{
+				Rule:    "validate." + string(p.Code),
+				Level:   "error",
+				Message: p.Message,
+				Place:   report.Place{File: f.Path, Line: p.Line, Pointer: p.Pointer},
+			})
 		}
 		for _, p := range f.Warnings {
-			out = append(out, report.Finding{Rule: "validate." + string(p.Code), Level: "warning", Message: p.Message, Place: report.Place{File: f.Path, Line: p.Line, Pointer: p.Pointer}})
+			out = append(out, report.Finding{
+				Rule:    "validate." + string(p.Code),
+				Level:   "warning",
+				Message: p.Message,
+				Place:   report.Place{File: f.Path, Line: p.Line, Pointer: p.Pointer},
+			})
 		}
 		out = append(out, f.Lint.Reported(f.Path)...)
 	}

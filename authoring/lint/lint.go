@@ -57,7 +57,12 @@ type Result struct {
 func (r Result) Reported(file string) []report.Finding {
 	var out []report.Finding
 	for _, f := range r.Findings {
-		out = append(out, report.Finding{Rule: "lint." + string(f.Rule), Level: "warning", Message: f.Message + "; " + f.Fix, Place: report.Place{File: file, Line: f.Line, Pointer: f.Pointer}})
+		out = append(out, report.Finding{
+			Rule:    "lint." + string(f.Rule),
+			Level:   "warning",
+			Message: f.Message + "; " + f.Fix,
+			Place:   report.Place{File: file, Line: f.Line, Pointer: f.Pointer},
+		})
 	}
 	return out
 }
@@ -147,11 +152,13 @@ func member(o map[string]any, names ...string) any {
 func text(v any) string { s, _ := v.(string); return s }
 
 // acting are the types of steps and the families of primitives that change the page.
-var acting = strings.Fields("click tap double_click type fill input clear press select check uncheck navigate handler " +
-	"pointer.click pointer.double_click pointer.drag keyboard.press keyboard.press_gated text.insert text.type dom.select_option page.select upload.set_files transfer.insert clipboard.paste")
+var acting = strings.Fields("click tap double_click type fill input clear press select check uncheck navigate " +
+	"handler pointer.click pointer.double_click pointer.drag keyboard.press keyboard.press_gated text.insert " +
+	"text.type dom.select_option page.select upload.set_files transfer.insert clipboard.paste")
 
 func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
-	if t == nil || member(t, "x_actions", "static_output") != nil || text(member(t, "x_actions", "direction")) == "html_to_agent" {
+	if t == nil || member(t, "x_actions", "static_output") != nil ||
+		text(member(t, "x_actions", "direction")) == "html_to_agent" {
 		return
 	}
 	name := text(t["name"])
@@ -176,8 +183,10 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 		c.delay(pointer+form+"/"+strconv.Itoa(i), kind, step)
 	}
 	if acts {
-		c.judge(promised, NoPostcondition, pointer, "give its last step an assert, or a projection a postcondition for it",
-			"%s changes the page and nothing says how to see that it did", name)
+		c.judge(
+			promised, NoPostcondition, pointer, "give its last step an assert, or a projection a postcondition for it",
+			"%s changes the page and nothing says how to see that it did", name,
+		)
 	}
 	if acts {
 		c.postconditions(pointer+form, name, steps)
@@ -202,10 +211,14 @@ func (c *checker) promised(name string) bool {
 
 // delay finds steps that wait for a time and not for what they need.
 func (c *checker) delay(pointer, kind string, step map[string]any) {
-	fixed := member(step, "settle_after", "delay_ms") != nil ||
-		(kind == "wait" || kind == "wait_for") && step["target"] == nil && step["until"] == nil && step["state"] == nil && step["signal"] == nil
-	if fixed || member(step, "settle_after") != nil || kind == "wait" || kind == "wait_for" {
-		c.judge(!fixed, FixedDelay, pointer, "wait for an element or a state that shows that the page is ready", "the step waits for a time, whatever the page does")
+	waits := kind == "wait" || kind == "wait_for"
+	forNothing := step["target"] == nil && step["until"] == nil && step["state"] == nil && step["signal"] == nil
+	fixed := member(step, "settle_after", "delay_ms") != nil || waits && forNothing
+	if fixed || member(step, "settle_after") != nil || waits {
+		c.judge(
+			!fixed, FixedDelay, pointer, "wait for an element or a state that shows that the page is ready",
+			"the step waits for a time, whatever the page does",
+		)
 	}
 }
 
@@ -214,7 +227,10 @@ func (c *checker) inputs(pointer, name string, t map[string]any, steps []any, ca
 	if len(properties) == 0 {
 		return
 	}
-	used, err := json.Marshal([]any{steps, member(t, "workflow", "output"), member(t, "workflow", "postcondition"), member(t, "x_actions", "binding"), member(t, "x_actions", "handler")})
+	used, err := json.Marshal([]any{
+		steps, member(t, "workflow", "output"), member(t, "workflow", "postcondition"),
+		member(t, "x_actions", "binding"), member(t, "x_actions", "handler"),
+	})
 	if err != nil {
 		return
 	}
@@ -222,7 +238,10 @@ func (c *checker) inputs(pointer, name string, t map[string]any, steps []any, ca
 		where := pointer + "/input_schema/properties/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(p)
 		if text(member(t, "x_actions", "handler")) == "" {
 			reads := mentions(string(used), p)
-			c.judge(reads, UnusedInput, where, "use it in a step, or take it out of the schema", "no step of %s uses the argument %s", name, p)
+			c.judge(
+				reads, UnusedInput, where, "use it in a step, or take it out of the schema",
+				"no step of %s uses the argument %s", name, p,
+			)
 		}
 		values := map[string]bool{}
 		given := 0
@@ -233,8 +252,11 @@ func (c *checker) inputs(pointer, name string, t map[string]any, steps []any, ca
 			}
 		}
 		if given >= 2 {
-			c.judge(len(values) > 1, NeverVaried, where, "give it another value in one of the plans, or make it a constant of the step",
-				"%d calls of %s all give the same %s", given, name, p)
+			c.judge(
+				len(values) > 1, NeverVaried, where,
+				"give it another value in one of the plans, or make it a constant of the step",
+				"%d calls of %s all give the same %s", given, name, p,
+			)
 		}
 	}
 }
@@ -242,7 +264,10 @@ func (c *checker) inputs(pointer, name string, t map[string]any, steps []any, ca
 // mentions says whether steps name an argument: as value_from, or as input.NAME in an
 // expression.
 func mentions(steps, name string) bool {
-	for _, form := range []string{`"` + name + `"`, `"` + name + `.`, "input." + name, "input.`" + name + "`", `input[\"` + name, "input['" + name, "{% input %}", "$$.input"} {
+	for _, form := range []string{
+		`"` + name + `"`, `"` + name + `.`, "input." + name, "input.`" + name + "`",
+		`input[\"` + name, "input['" + name, "{% input %}", "$$.input",
+	} {
 		if strings.Contains(steps, form) {
 			return true
 		}
@@ -264,7 +289,11 @@ func (c *checker) states() {
 	for i, s := range all {
 		diagnostics, _ := member(s, "diagnostics").([]any)
 		pointer := at("states", i)
-		c.judge(len(diagnostics) > 0, NoDiagnostics, pointer, "give it a diagnostic: a target that is there in this state alone", "nothing says when the state %s is current", text(s["name"]))
+		c.judge(
+			len(diagnostics) > 0, NoDiagnostics, pointer,
+			"give it a diagnostic: a target that is there in this state alone",
+			"nothing says when the state %s is current", text(s["name"]),
+		)
 		conditions[i] = map[string]bool{}
 		for _, d := range diagnostics {
 			if o, ok := d.(map[string]any); ok {
@@ -282,11 +311,16 @@ func (c *checker) states() {
 		}
 		overlap := ""
 		for j := range i {
-			if len(conditions[j]) > 0 && (within(conditions[i], conditions[j]) || within(conditions[j], conditions[i])) {
+			if len(conditions[j]) > 0 &&
+				(within(conditions[i], conditions[j]) || within(conditions[j], conditions[i])) {
 				overlap = text(all[j]["name"])
 			}
 		}
-		c.judge(overlap == "", StatesOverlap, pointer, "add a diagnostic to each that does not hold in the other", "the states %s and %s hold at the same time: one has all diagnostics of the other", text(s["name"]), overlap)
+		c.judge(
+			overlap == "", StatesOverlap, pointer, "add a diagnostic to each that does not hold in the other",
+			"the states %s and %s hold at the same time: one has all diagnostics of the other", text(s["name"]),
+			overlap,
+		)
 	}
 }
 
@@ -301,7 +335,8 @@ func within(a, b map[string]bool) bool {
 
 func (c *checker) projection(pointer string, p map[string]any) {
 	expression := text(member(p, "snapshot", "projection", "expression"))
-	lists := strings.Contains(expression, "$append(") || strings.Contains(expression, "[]") || strings.Contains(expression, "[records")
+	lists := strings.Contains(expression, "$append(") || strings.Contains(expression, "[]") ||
+		strings.Contains(expression, "[records")
 	if entries, ok := member(p, "snapshot", "extract").([]any); ok && !lists {
 		for _, e := range entries {
 			o, _ := e.(map[string]any)
@@ -310,7 +345,10 @@ func (c *checker) projection(pointer string, p map[string]any) {
 	}
 	if lists {
 		identity, _ := member(p, "x_identity").(map[string]any)
-		c.judge(len(identity) > 0, NoIdentity, pointer, `add x_identity, such as {"/items": "id"}`, "nothing tells the entries of %s apart, so differences compare them by place", text(p["name"]))
+		c.judge(
+			len(identity) > 0, NoIdentity, pointer, `add x_identity, such as {"/items": "id"}`,
+			"nothing tells the entries of %s apart, so differences compare them by place", text(p["name"]),
+		)
 	}
 }
 
@@ -320,7 +358,8 @@ func (c *checker) targets(pointer string, v any) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			where := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-			if o, ok := v[name].(map[string]any); ok && (name == "target" || name == "locator" || name == "until") && operated(pointer) {
+			o, ok := v[name].(map[string]any)
+			if ok && (name == "target" || name == "locator" || name == "until") && operated(pointer) {
 				c.target(where, o)
 				continue
 			}
@@ -374,8 +413,14 @@ func (c *checker) target(pointer string, o map[string]any) {
 	if computed || len(kinds) == 0 {
 		return // what an expression names cannot be judged here
 	}
-	c.judge(bad == "", GeneratedLocator, pointer, "outrider locators shows others for the element", "%s looks generated: the next build of the site may have another", strconv.Quote(bad))
-	c.judge(len(kinds) > 1, OneKind, pointer, "outrider locators shows fallbacks of other kinds for the element", "the target is named in one way alone, by %s", slices.Sorted(maps.Keys(kinds))[0])
+	c.judge(
+		bad == "", GeneratedLocator, pointer, "outrider locators shows others for the element",
+		"%s looks generated: the next build of the site may have another", strconv.Quote(bad),
+	)
+	c.judge(
+		len(kinds) > 1, OneKind, pointer, "outrider locators shows fallbacks of other kinds for the element",
+		"the target is named in one way alone, by %s", slices.Sorted(maps.Keys(kinds))[0],
+	)
 }
 
 // parts are the alternatives of a selector list.
@@ -436,8 +481,13 @@ func generatedIn(selector string) string {
 
 // Print shows the findings of a map for people.
 func (r Result) Print(w io.Writer, file string) {
-	fmt.Fprintf(w, "score      %d %%  %s: %d of %d\n", r.Score, report.Printable(file), r.Judged-len(r.Findings), r.Judged)
+	fmt.Fprintf(
+		w, "score      %d %%  %s: %d of %d\n", r.Score, report.Printable(file), r.Judged-len(r.Findings), r.Judged,
+	)
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "  %s:%d  %s: %s\n             %s\n", report.Printable(f.Pointer), f.Line, f.Rule, report.Printable(f.Message), report.Printable(f.Fix))
+		fmt.Fprintf(
+			w, "  %s:%d  %s: %s\n             %s\n",
+			report.Printable(f.Pointer), f.Line, f.Rule, report.Printable(f.Message), report.Printable(f.Fix),
+		)
 	}
 }

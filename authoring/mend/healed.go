@@ -39,7 +39,10 @@ func WentOn(repairs json.RawMessage, files Files, action string) (out []Mended, 
 		if !known {
 			return nil, all[0].Cause
 		}
-		out = append(out, Mended{file, Change{MapPath: w.MapPath, Pointer: w.Pointer, Target: w.Target, Was: w.Was, Who: action + ": " + w.Step}})
+		out = append(out, Mended{
+			file,
+			Change{MapPath: w.MapPath, Pointer: w.Pointer, Target: w.Target, Was: w.Was, Who: action + ": " + w.Step},
+		})
 	}
 	return out, all[0].Cause
 }
@@ -138,7 +141,8 @@ func said(reply runtime.Reply, healed Healed) runtime.Reply {
 	if err == nil && enveloped {
 		with, err = member(reply.Output, "value", with)
 	}
-	if reply.Output = with; err != nil {
+	reply.Output = with
+	if err != nil {
 		reply.Output, reply.Err = nil, fault.Wrap(fault.Internal, err, "saying what was healed")
 	}
 	return reply
@@ -151,7 +155,8 @@ func member(object json.RawMessage, name string, v any) (json.RawMessage, error)
 		out = map[string]json.RawMessage{"result": object}
 	}
 	var err error
-	if out[name], err = json.Marshal(v); err != nil {
+	out[name], err = json.Marshal(v)
+	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(out)

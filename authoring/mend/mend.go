@@ -54,7 +54,8 @@ func FilesOf(given []string) Files {
 			info, err := os.Stat(g)
 			switch {
 			case err != nil:
-			case !info.IsDir() && (g == mapPath || filepath.ToSlash(filepath.Clean(g)) == mapPath || filepath.Base(g) == mapPath || sites.ShownPath(g) == mapPath):
+			case !info.IsDir() && (g == mapPath || filepath.ToSlash(filepath.Clean(g)) == mapPath ||
+				filepath.Base(g) == mapPath || sites.ShownPath(g) == mapPath):
 				return g, true
 			case info.IsDir() && filepath.IsLocal(filepath.FromSlash(mapPath)):
 				file := filepath.Join(g, filepath.FromSlash(mapPath))
@@ -118,8 +119,12 @@ func Of(file string, changes []Change) *Repaired {
 		return nil
 	}
 	for _, c := range changes {
-		if r.Refused = r.refuses(c); r.Refused != "" {
-			r.after, r.Diff, r.Checks, r.maps = r.before, "", []string{c.Who}, []string{c.MapPath}
+		r.Refused = r.refuses(c)
+		if r.Refused != "" {
+			r.after = r.before
+			r.Diff = ""
+			r.Checks = []string{c.Who}
+			r.maps = []string{c.MapPath}
 			return r
 		}
 		next, err := r.With(c)
@@ -136,18 +141,24 @@ func Of(file string, changes []Change) *Repaired {
 func (r *Repaired) refuses(c Change) string {
 	if c.Was != nil {
 		if is, err := edit.Value(r.before, c.Pointer); err != nil || !same(is, c.Was) {
-			return fmt.Sprintf("the map %s has another value at %s than when it was loaded: run it again", r.File, c.Pointer)
+			return fmt.Sprintf(
+				"the map %s has another value at %s than when it was loaded: run it again", r.File, c.Pointer,
+			)
 		}
 	}
 	if names := secretsIn(c.Target, c.Was); names != "" {
-		return fmt.Sprintf("the target at %s of %s would hold the secret %s: give it a locator without it", c.Pointer, r.File, names)
+		return fmt.Sprintf(
+			"the target at %s of %s would hold the secret %s: give it a locator without it", c.Pointer, r.File, names,
+		)
 	}
 	return ""
 }
 
 // secretsIn are the names of secrets that a target holds which the map does not name.
 func secretsIn(target, was json.RawMessage) string {
-	names := slices.DeleteFunc(mask.Used(string(target)), func(n string) bool { return slices.Contains(mask.Used(string(was)), n) })
+	names := slices.DeleteFunc(mask.Used(string(target)), func(n string) bool {
+		return slices.Contains(mask.Used(string(was)), n)
+	})
 	return strings.Join(names, ", ")
 }
 
@@ -170,7 +181,8 @@ func Read(file string) (*Repaired, error) {
 func (r *Repaired) With(changes ...Change) (next []byte, err error) {
 	next = r.after
 	for _, c := range changes {
-		if next, err = edit.Replace(next, c.Pointer, c.Target); err != nil {
+		next, err = edit.Replace(next, c.Pointer, c.Target)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +191,9 @@ func (r *Repaired) With(changes ...Change) (next []byte, err error) {
 
 // Take makes the file what With gave.
 func (r *Repaired) Take(next []byte, c Change) {
-	r.after, r.Checks, r.maps = next, append(r.Checks, c.Who), append(r.maps, c.MapPath)
+	r.after = next
+	r.Checks = append(r.Checks, c.Who)
+	r.maps = append(r.maps, c.MapPath)
 	r.Diff = diffOf(r.File, r.before, r.after)
 }
 
@@ -275,7 +289,9 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 		if applied && r.unwritten && !r.Proposed {
 			word, next = "repair ", ": it passes with this change, which could not be written"
 		}
-		fmt.Fprintf(w, "%s %s  %s%s\n", word, report.Printable(r.File), report.Printable(strings.Join(r.Checks, ", ")), next)
+		fmt.Fprintf(
+			w, "%s %s  %s%s\n", word, report.Printable(r.File), report.Printable(strings.Join(r.Checks, ", ")), next,
+		)
 		for line := range strings.Lines(r.Diff) {
 			parts := strings.Split(strings.TrimRight(line, "\r\n"), "\t") // a patch keeps its tabs
 			for i := range parts {

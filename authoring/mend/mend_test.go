@@ -19,8 +19,13 @@ import (
 func TestRepairOfAnotherMap(t *testing.T) {
 	const loaded = `{"tools": [{"target": {"selector": "#more"}}]}`
 	for name, c := range map[string]struct{ now, target, refused string }{
-		"as it was loaded":  {"{\"tools\": [{\"target\": {\"selector\":\"#more\"}}]}", `{"role":"link","name":"More"}`, ""},
-		"a tool above":      {`{"tools": [{"target": {"selector": "#new"}}, {"target": {"selector": "#more"}}]}`, `{"role":"link","name":"More"}`, "has another value at /tools/0/target"},
+		"as it was loaded": {
+			"{\"tools\": [{\"target\": {\"selector\":\"#more\"}}]}", `{"role":"link","name":"More"}`, "",
+		},
+		"a tool above": {
+			`{"tools": [{"target": {"selector": "#new"}}, {"target": {"selector": "#more"}}]}`,
+			`{"role":"link","name":"More"}`, "has another value at /tools/0/target",
+		},
 		"no tool any more":  {`{"tools": []}`, `{"role":"link","name":"More"}`, "has another value at /tools/0/target"},
 		"a secret in names": {loaded, `{"role":"link","name":"More of {{secret:PW}}"}`, "would hold the secret PW"},
 	} {
@@ -29,7 +34,11 @@ func TestRepairOfAnotherMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := mend.Maps([]mend.Mended{{File: file, Change: mend.Change{
-			MapPath: "actions.json", Pointer: "/tools/0/target", Target: json.RawMessage(c.target), Was: json.RawMessage(`{"selector": "#more"}`), Who: "more",
+			MapPath: "actions.json",
+			Pointer: "/tools/0/target",
+			Target:  json.RawMessage(c.target),
+			Was:     json.RawMessage(`{"selector": "#more"}`),
+			Who:     "more",
 		}}})
 		err := mend.Apply(all, true)
 		text, readErr := os.ReadFile(file)
@@ -37,9 +46,11 @@ func TestRepairOfAnotherMap(t *testing.T) {
 			t.Fatal(readErr)
 		}
 		switch {
-		case c.refused == "" && (err != nil || !strings.Contains(string(text), `"name": "More"`) && !strings.Contains(string(text), `"name":"More"`)):
+		case c.refused == "" && (err != nil ||
+			!strings.Contains(string(text), `"name": "More"`) && !strings.Contains(string(text), `"name":"More"`)):
 			t.Errorf("%s: %v, the map is %s", name, err, text)
-		case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), file) || string(text) != c.now):
+		case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) ||
+			!strings.Contains(err.Error(), file) || string(text) != c.now):
 			t.Errorf("%s: got %v, want %q; the map is %s", name, err, c.refused, text)
 		}
 	}
@@ -49,11 +60,19 @@ func TestRepairOfAnotherMap(t *testing.T) {
 func TestSecretsAreNotRemembered(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "actions.json")
 	seen := []report.Remembered{
-		{MapPath: "m", Entry: lock.Entry{Target: descriptor.Descriptor{Role: "button"}, Element: likeness.Element{Name: "Hello {{secret:PW}}"}}},
-		{MapPath: "m", Entry: lock.Entry{Target: descriptor.Descriptor{Role: "link"}, Element: likeness.Element{Name: "Next"}}},
+		{MapPath: "m", Entry: lock.Entry{
+			Target:  descriptor.Descriptor{Role: "button"},
+			Element: likeness.Element{Name: "Hello {{secret:PW}}"},
+		}},
+		{
+			MapPath: "m",
+			Entry:   lock.Entry{Target: descriptor.Descriptor{Role: "link"}, Element: likeness.Element{Name: "Next"}},
+		},
 	}
 	var said []string
-	changed, err := mend.UpdateLocks(seen, func(string) (string, bool) { return file, true }, func(err error) { said = append(said, err.Error()) })
+	changed, err := mend.UpdateLocks(seen, func(string) (string, bool) { return file, true }, func(err error) {
+		said = append(said, err.Error())
+	})
 	if err != nil || len(changed) != 1 {
 		t.Fatal(changed, err)
 	}

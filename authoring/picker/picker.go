@@ -82,7 +82,10 @@ func picked(ctx context.Context, page primitives.Page, target string) ([]likenes
 	if target[0] == '{' {
 		var t locators.Target
 		if err := json.Unmarshal([]byte(target), &t); err != nil {
-			return nil, fault.New(fault.InvalidInput, "the element is no target of a map: expected JSON such as {\"role\": \"button\", \"name\": \"Save\"}")
+			return nil, fault.New(
+				fault.InvalidInput,
+				"the element is no target of a map: expected JSON such as {\"role\": \"button\", \"name\": \"Save\"}",
+			)
 		}
 		d = t.Descriptor()
 	}
@@ -91,7 +94,8 @@ func picked(ctx context.Context, page primitives.Page, target string) ([]likenes
 		return nil, err
 	}
 	if !m.Found {
-		return nil, fault.New(fault.TargetNotFound, "no element matches").With("target", target).With("reason", m.Reason).With("tried", m.Tried)
+		return nil, fault.New(fault.TargetNotFound, "no element matches").
+			With("target", target).With("reason", m.Reason).With("tried", m.Tried)
 	}
 	described, err := locators.Describe(ctx, page, []string{m.Handle})
 	if err != nil {

@@ -153,7 +153,10 @@ func (c Command) write(ctx context.Context, r *Recorder, uploads string) (*Done,
 // planOf is a plan that runs the action with the values of the recording.
 func planOf(l *learn.Learned, r *Recorder, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Written by outrider record. The action was run with these values on %s.\n", at.UTC().Format(time.DateOnly))
+	fmt.Fprintf(
+		&b, "# Written by outrider record. The action was run with these values on %s.\n",
+		at.UTC().Format(time.DateOnly),
+	)
 	text := func(v any) string {
 		var one bytes.Buffer
 		e := json.NewEncoder(&one)

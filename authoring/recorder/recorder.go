@@ -149,7 +149,16 @@ const (
 
 // New makes a recorder of one person.
 func New(opts Options) *Recorder {
-	return &Recorder{opts: opts, more: make(chan struct{}, 1), open: map[int]bool{}, ids: map[primitives.Page]string{}, early: map[primitives.Page]*browser.ScreencastFrame{}, secrets: map[string]string{}, fields: map[string]string{}, tabs: map[*browser.Tab]*tab{}}
+	return &Recorder{
+		opts:    opts,
+		more:    make(chan struct{}, 1),
+		open:    map[int]bool{},
+		ids:     map[primitives.Page]string{},
+		early:   map[primitives.Page]*browser.ScreencastFrame{},
+		secrets: map[string]string{},
+		fields:  map[string]string{},
+		tabs:    map[*browser.Tab]*tab{},
+	}
 }
 
 // Follow has the browser of a host that is opened with options report to the recorder.
@@ -340,10 +349,22 @@ func (r *Recorder) Calls() []record.Call {
 		id := fmt.Sprintf("s%d", i+1)
 		meant := s.meant
 		out[i] = record.Call{
-			CallEnd: record.CallEnd{ID: id, Name: s.primitive, Arguments: args, OK: true, URL: url}, Before: s.url, Finished: true,
+			CallEnd:  record.CallEnd{ID: id, Name: s.primitive, Arguments: args, OK: true, URL: url},
+			Before:   s.url,
+			Finished: true,
 			Steps: []record.Step{{
-				StepBegin: record.StepBegin{ID: id, Call: id, Primitive: s.primitive, Arguments: args, Acts: s.meant.Keep == "", URL: s.url, Target: s.target, To: s.to, Meant: &meant},
-				End:       &record.StepEnd{ID: id, OK: true},
+				StepBegin: record.StepBegin{
+					ID:        id,
+					Call:      id,
+					Primitive: s.primitive,
+					Arguments: args,
+					Acts:      s.meant.Keep == "",
+					URL:       s.url,
+					Target:    s.target,
+					To:        s.to,
+					Meant:     &meant,
+				},
+				End: &record.StepEnd{ID: id, OK: true},
 			}},
 		}
 	}
@@ -378,7 +399,10 @@ func (r *Recorder) secret(m said) string {
 	key := m.field()
 	name := r.fields[key]
 	if name == "" {
-		base := naming.First(naming.Slug(m.Element.Attributes["name"]), naming.Slug(m.Element.Name), naming.Slug(m.Element.Attributes["id"]), "password")
+		base := naming.First(
+			naming.Slug(m.Element.Attributes["name"]), naming.Slug(m.Element.Name),
+			naming.Slug(m.Element.Attributes["id"]), "password",
+		)
 		taken := naming.Names{}
 		for _, n := range r.fields {
 			taken[n] = true
@@ -403,7 +427,9 @@ func (r *Recorder) keep(files []file) []string {
 			continue
 		}
 		if len(f.Data) < f.Size {
-			r.notes = append(r.notes, fmt.Sprintf("the file %s is too large to be tried: give it in a folder of --upload-dir", name))
+			r.notes = append(
+				r.notes, fmt.Sprintf("the file %s is too large to be tried: give it in a folder of --upload-dir", name),
+			)
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(r.opts.Files, name), f.Data, 0o600); err != nil {

@@ -62,7 +62,12 @@ func newStudio(t *testing.T, pages, packages string) *studio {
 	mux.Handle("/node_modules/", http.FileServer(http.Dir(packages)))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	s := &studio{base: server.URL + "/", files: t.TempDir(), relay: &relay{Recorder: recorder.New(recorder.Options{})}, secrets: &mask.Set{}}
+	s := &studio{
+		base:    server.URL + "/",
+		files:   t.TempDir(),
+		relay:   &relay{Recorder: recorder.New(recorder.Options{})},
+		secrets: &mask.Set{},
+	}
 	for name, text := range map[string]string{"notes.txt": "notes of a day", "other.txt": "other"} {
 		if err := os.WriteFile(filepath.Join(s.files, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -78,7 +83,10 @@ func newStudio(t *testing.T, pages, packages string) *studio {
 		}
 	}
 	s.person = runtimetest.Open(t, options)
-	s.trial = runtimetest.Open(t, runtime.Options{Secrets: s.secrets, Browser: browser.Options{UploadDirs: []string{s.files}}})
+	s.trial = runtimetest.Open(t, runtime.Options{
+		Secrets: s.secrets,
+		Browser: browser.Options{UploadDirs: []string{s.files}},
+	})
 	return s
 }
 
@@ -139,10 +147,23 @@ func (s *session) do(calls [][2]json.RawMessage) {
 			s.visit(func(ctx context.Context, p primitives.Page) error { return p.InsertText(ctx, in.Text) })
 			continue
 		}
-		reply := s.h.Do(browsertest.Within(s.t, 30*time.Second), runtime.Call{ID: runtimetest.NewID(), Target: s.on, Name: name, Arguments: c[1], Timeout: 20 * time.Second})
-		for deadline := time.Now().Add(time.Minute); reply.Err != nil && reply.Err.Code == fault.NoDialog && time.Now().Before(deadline); { // it opens a moment after the click
+		reply := s.h.Do(browsertest.Within(s.t, 30*time.Second), runtime.Call{
+			ID:        runtimetest.NewID(),
+			Target:    s.on,
+			Name:      name,
+			Arguments: c[1],
+			Timeout:   20 * time.Second,
+		})
+		// it opens a moment after the click
+		for deadline := time.Now().Add(time.Minute); reply.Err != nil && reply.Err.Code == fault.NoDialog &&
+			time.Now().Before(deadline); {
 			time.Sleep(20 * time.Millisecond)
-			reply = s.h.Do(browsertest.Within(s.t, 30*time.Second), runtime.Call{ID: runtimetest.NewID(), Target: s.on, Name: name, Arguments: c[1]})
+			reply = s.h.Do(browsertest.Within(s.t, 30*time.Second), runtime.Call{
+				ID:        runtimetest.NewID(),
+				Target:    s.on,
+				Name:      name,
+				Arguments: c[1],
+			})
 		}
 		if reply.Err != nil {
 			s.t.Fatalf("%s %s: %v %v", name, c[1], reply.Err, reply.Err.Evidence)
@@ -194,24 +215,41 @@ func (s *studio) record(t *testing.T, address string, do func(*session)) *record
 
 func (s *studio) learn(t *testing.T, r *recorder.Recorder, more ...[]record.Call) (*learn.Learned, error) {
 	t.Helper()
-	return learn.Learn(browsertest.Within(t, 2*time.Minute), s.trial, append([][]record.Call{r.Calls()}, more...), learn.Options{NewID: runtimetest.NewID, Now: time.Now, Unproven: true})
+	return learn.Learn(
+		browsertest.Within(t, 2*time.Minute), s.trial, append([][]record.Call{r.Calls()}, more...),
+		learn.Options{NewID: runtimetest.NewID, Now: time.Now, Unproven: true},
+	)
 }
 
 // try runs an action on a fresh page and says what the page says then.
-func (s *studio) try(t *testing.T, l *learn.Learned, values map[string]json.RawMessage, then string) (string, *fault.Error) {
+func (s *studio) try(
+	t *testing.T, l *learn.Learned, values map[string]json.RawMessage, then string,
+) (string, *fault.Error) {
 	t.Helper()
 	at := open(t, s.trial, l.Start)
 	arguments, err := json.Marshal(map[string]any{"mode": "call", "action": l.Action, "arguments": values})
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply := s.trial.Do(browsertest.Within(t, time.Minute), runtime.Call{ID: "try", Target: at.on, Name: runtime.SiteTool, Arguments: arguments, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map}})
+	reply := s.trial.Do(browsertest.Within(t, time.Minute), runtime.Call{
+		ID:        "try",
+		Target:    at.on,
+		Name:      runtime.SiteTool,
+		Arguments: arguments,
+		Map:       &runtime.SuppliedMap{Path: "actions.json", JSON: l.Map},
+	})
 	if reply.Err != nil {
 		return "", reply.Err
 	}
 	// What the last step starts may end a moment later.
-	wait, _ := json.Marshal(map[string]string{"body": "return (async () => { for (let i = 0; i < 1200 && !(" + then + "); i++) await new Promise((f) => setTimeout(f, 25)); return " + then + "; })()"})
-	out := s.trial.Do(browsertest.Within(t, time.Minute), runtime.Call{ID: "then", Target: at.on, Name: "page.evaluate", Arguments: wait})
+	wait, _ := json.Marshal(map[string]string{"body": "return (async () => { for (let i = 0; i < 1200 && !(" + then +
+		"); i++) await new Promise((f) => setTimeout(f, 25)); return " + then + "; })()"})
+	out := s.trial.Do(browsertest.Within(t, time.Minute), runtime.Call{
+		ID:        "then",
+		Target:    at.on,
+		Name:      "page.evaluate",
+		Arguments: wait,
+	})
 	var said struct {
 		Value struct {
 			Value string `json:"value"`
@@ -290,7 +328,10 @@ func (s *studio) recording(t *testing.T, address string, c recording) {
 		t.Fatalf("%v %v\n%s", err, fault.From(err).Evidence, steps)
 	}
 	if !l.Verified || !slices.Equal(l.Inputs, c.Inputs) {
-		t.Errorf("verified %v, inputs %q (expected %q), unproven %q, notes %q\n%s", l.Verified, l.Inputs, c.Inputs, l.Unproven, r.Notes(), l.Tool)
+		t.Errorf(
+			"verified %v, inputs %q (expected %q), unproven %q, notes %q\n%s",
+			l.Verified, l.Inputs, c.Inputs, l.Unproven, r.Notes(), l.Tool,
+		)
 	}
 	for _, u := range l.Unproven {
 		if strings.HasPrefix(u, "with ") && !strings.Contains(u, "none could be made up") {
@@ -317,7 +358,14 @@ func (s *studio) recording(t *testing.T, address string, c recording) {
 }
 
 // place is where an item of the bar is, from the right and the lower edge of the viewport.
-var place = map[string]float64{"done": 59, "undo": 109, "mark_input": 161, "read": 227, "assert_visible": 315, "assert_text": 407}
+var place = map[string]float64{
+	"done":           59,
+	"undo":           109,
+	"mark_input":     161,
+	"read":           227,
+	"assert_visible": 315,
+	"assert_text":    407,
+}
 
 const above = 26
 
@@ -326,7 +374,14 @@ func (s *session) press(x, y float64) {
 	s.t.Helper()
 	s.visit(func(ctx context.Context, p primitives.Page) error {
 		return p.Mouse(ctx, primitives.MouseEvent{Type: primitives.MouseMoved, X: x, Y: y},
-			primitives.MouseEvent{Type: primitives.MousePressed, X: x, Y: y, Button: "left", Buttons: 1, ClickCount: 1},
+			primitives.MouseEvent{
+				Type:       primitives.MousePressed,
+				X:          x,
+				Y:          y,
+				Button:     "left",
+				Buttons:    1,
+				ClickCount: 1,
+			},
 			primitives.MouseEvent{Type: primitives.MouseReleased, X: x, Y: y, Button: "left", ClickCount: 1})
 	})
 }
@@ -355,7 +410,11 @@ func (s *session) pick(item, selector string) {
 	s.t.Helper()
 	s.bar(item)
 	var at [2]float64
-	if err := json.Unmarshal([]byte(s.evaluate(fmt.Sprintf("(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()", selector))), &at); err != nil {
+	if err := json.Unmarshal([]byte(s.evaluate(fmt.Sprintf(
+		"(() => { const r = document.querySelector(%q).getBoundingClientRect(); return [r.x + r.width / 2, r.y + "+
+			"r.height / 2]; })()",
+		selector,
+	))), &at); err != nil {
 		s.t.Fatal(err)
 	}
 	s.press(at[0], at[1])
@@ -383,20 +442,28 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	}
 	s := newStudio(t, dir, ".")
 	r := s.record(t, s.base, func(at *session) {
-		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"input"}}`), call("text.type", `{"text":"Milk","trusted":true}`), call("pointer.click", `{"locator":{"selector":"#add"}}`)})
+		at.do([][2]json.RawMessage{
+			call("pointer.click", `{"locator":{"selector":"input"}}`),
+			call("text.type", `{"text":"Milk","trusted":true}`),
+			call("pointer.click", `{"locator":{"selector":"#add"}}`),
+		})
 		at.evaluate("heard.length = changes = 0")
 		before := at.evaluate("document.querySelectorAll('*').length")
 		at.pick("assert_text", "#said")
 		at.pick("assert_visible", "#count")
 		at.pick("read", "#count")
-		if got := at.evaluate("heard.join(', ') + '|' + changes + '|' + (document.body.shadowRoot === null)"); got != `"|0|true"` {
+		if got := at.evaluate(
+			"heard.join(', ') + '|' + changes + '|' + (document.body.shadowRoot === null)",
+		); got != `"|0|true"` {
 			t.Errorf("the page saw %s", got)
 		}
 		if after := at.evaluate("document.querySelectorAll('*').length"); after != before {
 			t.Errorf("the document had %s elements and has %s", before, after)
 		}
 		// What the page makes up is not the bar's.
-		at.evaluate(`['pointerdown', 'pointerup', 'click'].forEach((type) => [109, 59].forEach((x) => document.body.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX: innerWidth - x, clientY: innerHeight - 26 }))))`)
+		at.evaluate(`['pointerdown', 'pointerup', 'click'].forEach((type) => [109, 59].forEach((x) => ` +
+			`document.body.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX: innerWidth - x, ` +
+			`clientY: innerHeight - 26 }))))`)
 		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"#more"}}`)})
 		at.bar("undo")
 	})
@@ -404,7 +471,8 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	for _, c := range r.Calls() {
 		names = append(names, c.Name)
 	}
-	if want := []string{"text.insert", "pointer.click", "locator.text_content", "locator.wait_for", "locator.text_content"}; !slices.Equal(names, want) {
+	want := []string{"text.insert", "pointer.click", "locator.text_content", "locator.wait_for", "locator.text_content"}
+	if !slices.Equal(names, want) {
 		t.Fatalf("steps %q: expected %q", names, want)
 	}
 	l, err := s.learn(t, r)
@@ -414,18 +482,25 @@ document.getElementById('more').onclick = () => document.querySelector('dialog')
 	if !l.Verified || !bytes.Contains(l.Tool, []byte(`\"Added \" & input.item`)) {
 		t.Errorf("verified %v, unproven %q\n%s", l.Verified, l.Unproven, l.Tool)
 	}
-	if got, failed := s.try(t, l, map[string]json.RawMessage{"item": json.RawMessage(`"Bread"`)}, "document.getElementById('said').textContent"); failed != nil || !strings.Contains(got, "Added Bread") {
+	if got, failed := s.try(
+		t, l, map[string]json.RawMessage{"item": json.RawMessage(`"Bread"`)},
+		"document.getElementById('said').textContent",
+	); failed != nil || !strings.Contains(got, "Added Bread") {
 		t.Errorf("with another item: %s, %v", got, failed)
 	}
 
 	// Marked as input, what was clicked is an argument; what was typed is none.
 	r = s.record(t, s.base, func(at *session) {
-		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"input"}}`), call("text.type", `{"text":"Milk","trusted":true}`)})
+		at.do([][2]json.RawMessage{
+			call("pointer.click", `{"locator":{"selector":"input"}}`),
+			call("text.type", `{"text":"Milk","trusted":true}`),
+		})
 		at.bar("mark_input")
 		at.do([][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"#add"}}`)})
 		at.bar("mark_input")
 	})
-	if l, err = s.learn(t, r); err != nil {
+	l, err = s.learn(t, r)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(l.Inputs, []string{"button"}) || !bytes.Contains(l.Tool, []byte(`"Milk"`)) {
@@ -438,10 +513,15 @@ func TestTwoRecordings(t *testing.T) {
 	s := newStudio(t, "testdata/pages", ".")
 	task := func(name, mail, note string) *recorder.Recorder {
 		write := func(field, text string) [][2]json.RawMessage {
-			return [][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"[name=`+field+`]"}}`), call("text.type", `{"text":"`+text+`","trusted":true}`)}
+			return [][2]json.RawMessage{
+				call("pointer.click", `{"locator":{"selector":"[name=`+field+`]"}}`),
+				call("text.type", `{"text":"`+text+`","trusted":true}`),
+			}
 		}
 		return s.record(t, s.base+"form.html", func(at *session) {
-			at.do(slices.Concat(write("name", name), write("mail", mail), write("note", note), [][2]json.RawMessage{call("pointer.click", `{"locator":{"selector":"button"}}`)}))
+			at.do(slices.Concat(write("name", name), write("mail", mail), write("note", note), [][2]json.RawMessage{
+				call("pointer.click", `{"locator":{"selector":"button"}}`),
+			}))
 		})
 	}
 	first, second := task("Ada", "office@example.com", "by post"), task("Grace", "office@example.com", "by hand")
@@ -449,8 +529,11 @@ func TestTwoRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v %v", err, fault.From(err).Evidence)
 	}
-	if !l.Verified || !slices.Equal(l.Inputs, []string{"your_name", "note"}) || !slices.Contains(l.Proven, "it runs with the values of the second session") {
-		t.Errorf("verified %v, inputs %q, proven %q, unproven %q\n%s", l.Verified, l.Inputs, l.Proven, l.Unproven, l.Tool)
+	if !l.Verified || !slices.Equal(l.Inputs, []string{"your_name", "note"}) ||
+		!slices.Contains(l.Proven, "it runs with the values of the second session") {
+		t.Errorf(
+			"verified %v, inputs %q, proven %q, unproven %q\n%s", l.Verified, l.Inputs, l.Proven, l.Unproven, l.Tool,
+		)
 	}
 	if !bytes.Contains(l.Tool, []byte(`"text": "office@example.com"`)) {
 		t.Errorf("what is the same is no part of the action\n%s", l.Tool)
@@ -480,20 +563,35 @@ func (w *words) String() string {
 func TestCommandInAView(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!doctype html><title>In</title><style>input, button { position: absolute; left: 20px; width: 200px; height: 30px }</style>
-<form onsubmit="event.preventDefault(); said.textContent = confirm('Sure?') ? 'Hello ' + user.value : 'No'"><input id="user" aria-label="User" style="top: 20px"><input id="pass" type="password" aria-label="Password" style="top: 60px"><button style="top: 100px">Sign in</button></form><p id="said" role="status"></p>`)
+		_, _ = io.WriteString(
+			w,
+			`<!doctype html><title>In</title><style>input, button { position: absolute; left: 20px; width: 200px; height: 30px }</style>
+<form onsubmit="event.preventDefault(); said.textContent = confirm('Sure?') ? 'Hello ' + user.value : 'No'"><input id="user" aria-label="User" style="top: 20px"><input id="pass" type="password" aria-label="Password" style="top: 60px"><button style="top: 100px">Sign in</button></form><p id="said" role="status"></p>`,
+		)
 	}))
 	defer server.Close()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "map")
 	var heard words
 	c := recorder.Command{
-		URL: server.URL + "/", Out: out, Keep: filepath.Join(dir, "task.rec"), Secrets: &mask.Set{}, Version: "test", Words: &heard,
-		Learn: learn.Options{NewID: runtimetest.NewID, Now: time.Now, Name: "session.sign_in"},
+		URL:     server.URL + "/",
+		Out:     out,
+		Keep:    filepath.Join(dir, "task.rec"),
+		Secrets: &mask.Set{},
+		Version: "test",
+		Words:   &heard,
+		Learn:   learn.Options{NewID: runtimetest.NewID, Now: time.Now, Name: "session.sign_in"},
 	}
 	browsertest.Require(t)
 	c.Open = func(ctx context.Context, change func(*runtime.Options) error) (*runtime.Host, func(), error) {
-		o := runtime.Options{Registry: catalog.Standard(), Engine: runtimetest.Engine(t), NewID: runtimetest.NewID, Version: "test", Secrets: c.Secrets, Browser: browsertest.Options()}
+		o := runtime.Options{
+			Registry: catalog.Standard(),
+			Engine:   runtimetest.Engine(t),
+			NewID:    runtimetest.NewID,
+			Version:  "test",
+			Secrets:  c.Secrets,
+			Browser:  browsertest.Options(),
+		}
 		if err := change(&o); err != nil {
 			return nil, nil, err
 		}
@@ -552,11 +650,17 @@ func TestCommandInAView(t *testing.T) {
 	press := func(x, y float64) {
 		t.Helper()
 		place := fmt.Sprintf(`"x":%f,"y":%f`, x, y)
-		send(`{"type":"move",`+place+`}`, `{"type":"down","button":"left","buttons":1,"clicks":1,`+place+`}`, `{"type":"up","button":"left","clicks":1,`+place+`}`)
+		send(
+			`{"type":"move",`+place+`}`, `{"type":"down","button":"left","buttons":1,"clicks":1,`+place+`}`,
+			`{"type":"up","button":"left","clicks":1,`+place+`}`,
+		)
 	}
 	press(60, 35)
 	for _, r := range "Ada" {
-		send(fmt.Sprintf(`{"type":"key_down","key":%q,"code":"Key%s"}`, string(r), strings.ToUpper(string(r))), fmt.Sprintf(`{"type":"key_up","key":%q}`, string(r)))
+		send(
+			fmt.Sprintf(`{"type":"key_down","key":%q,"code":"Key%s"}`, string(r), strings.ToUpper(string(r))),
+			fmt.Sprintf(`{"type":"key_up","key":%q}`, string(r)),
+		)
 	}
 	press(60, 75)
 	send(`{"type":"text","text":"correct-horse-canary"}`)
@@ -576,7 +680,10 @@ func TestCommandInAView(t *testing.T) {
 		t.Fatalf("%v %v\n%s", got.err, fault.From(got.err).Evidence, heard.String())
 	}
 	if !got.done.Verified || !slices.Equal(got.done.Inputs, []string{"user", "password"}) || len(got.done.Files) != 2 {
-		t.Errorf("verified %v, inputs %q, files %q, unproven %q\n%s", got.done.Verified, got.done.Inputs, got.done.Files, got.done.Unproven, got.done.Tool)
+		t.Errorf(
+			"verified %v, inputs %q, files %q, unproven %q\n%s",
+			got.done.Verified, got.done.Inputs, got.done.Files, got.done.Unproven, got.done.Tool,
+		)
 	}
 	for _, path := range append(got.done.Files, c.Keep) {
 		text, err := os.ReadFile(path)
@@ -585,10 +692,12 @@ func TestCommandInAView(t *testing.T) {
 		}
 	}
 	plan, _ := os.ReadFile(filepath.Join(out, "plan.yaml"))
-	if !bytes.Contains(plan, []byte("password: {env: PASSWORD}")) || !bytes.Contains(plan, []byte(`"password":"{{secret:password}}"`)) {
+	if !bytes.Contains(plan, []byte("password: {env: PASSWORD}")) ||
+		!bytes.Contains(plan, []byte(`"password":"{{secret:password}}"`)) {
 		t.Errorf("the plan: %s", plan)
 	}
-	if bytes.Contains([]byte(heard.String()), []byte("canary")) || !strings.Contains(heard.String(), `write "Ada" in textbox "User"`) {
+	if bytes.Contains([]byte(heard.String()), []byte("canary")) ||
+		!strings.Contains(heard.String(), `write "Ada" in textbox "User"`) {
 		t.Errorf("it said: %s", heard.String())
 	}
 	// What was kept is a recording that learn reads.

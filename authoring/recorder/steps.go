@@ -157,7 +157,8 @@ func (r *Recorder) opened(t *tab, m said) {
 	}
 	if before == "" && t.page.Opener() != nil {
 		// A link that opens another tab leads there in this one.
-		if s := r.last(); s != nil && s.primitive == "pointer.click" && s.target != nil && s.target.Element.Role == "link" && s.tab != t {
+		if s := r.last(); s != nil && s.primitive == "pointer.click" && s.target != nil &&
+			s.target.Element.Role == "link" && s.tab != t {
 			r.drop()
 		}
 		r.arriveNew(t, m.URL)
@@ -186,12 +187,16 @@ func (r *Recorder) arriveNew(t *tab, address string) {
 
 func (r *Recorder) clicked(t *tab, m said) {
 	// Nothing got the click, so the person clicks again on what took the place.
-	if last := r.last(); last != nil && last.from.Missed && last.tab == t && last.from.Doc == m.Doc && m.Element != nil && last.from.Element != nil &&
+	last := r.last()
+	missed := last != nil && last.from.Missed && last.tab == t && last.from.Doc == m.Doc
+	if missed && m.Element != nil && last.from.Element != nil &&
 		last.from.Element.Role == m.Element.Role && last.from.Element.Name == m.Element.Name {
 		r.drop()
 	}
-	if m.Field && !m.Sink && m.Button == "left" && len(m.Modifiers) == 0 && m.Element != nil && m.Element.Role != "combobox" {
-		// Writing goes to the field by itself; a click that nothing is written after is of no use either, unless it opens something.
+	plain := m.Button == "left" && len(m.Modifiers) == 0
+	if m.Field && !m.Sink && plain && m.Element != nil && m.Element.Role != "combobox" {
+		// Writing goes to the field by itself; a click that nothing is written after is of no use either, unless it
+		// opens something.
 		r.add(t, &step{primitive: "pointer.click", target: m.target(), from: m})
 		return
 	}
@@ -202,7 +207,8 @@ func (r *Recorder) clicked(t *tab, m said) {
 	if len(m.Modifiers) > 0 {
 		s.args = map[string]any{"modifiers": m.Modifiers}
 	}
-	if c := m.Choice; c != nil && m.Element != nil && m.Element.Name != "" && slices.Contains(c.Options, m.Element.Name) {
+	c := m.Choice
+	if c != nil && m.Element != nil && m.Element.Name != "" && slices.Contains(c.Options, m.Element.Name) {
 		title := c.Title
 		if last := r.last(); title == "" && last != nil && last.target != nil && last.primitive != "browser.navigate" {
 			title = last.target.Element.Name // what opened the list
@@ -214,7 +220,8 @@ func (r *Recorder) clicked(t *tab, m said) {
 
 func (r *Recorder) doubled() {
 	n := len(r.steps)
-	if n < 2 || r.steps[n-1].primitive != "pointer.click" || r.steps[n-2].primitive != "pointer.click" || !r.steps[n-2].same(r.steps[n-1].from) {
+	if n < 2 || r.steps[n-1].primitive != "pointer.click" || r.steps[n-2].primitive != "pointer.click" ||
+		!r.steps[n-2].same(r.steps[n-1].from) {
 		return
 	}
 	r.drop()
@@ -242,7 +249,8 @@ func (r *Recorder) wrote(t *tab, m said) {
 // typed takes keys and text that go into an editor, or to what has the focus.
 func (r *Recorder) typed(t *tab, m said) {
 	s := r.last()
-	if s != nil && s.primitive == "text.type" && r.tab == nil && s.tab == t && s.from.Doc == m.Doc && (m.Handle == "" || s.from.Handle == m.Handle) {
+	typed := s != nil && s.primitive == "text.type" && s.tab == t && s.from.Doc == m.Doc
+	if typed && r.tab == nil && (m.Handle == "" || s.from.Handle == m.Handle) {
 		s.args["text"] = s.args["text"].(string) + m.Text
 		return
 	}
@@ -276,13 +284,15 @@ func (r *Recorder) pressed(t *tab, m said) {
 	s := r.last()
 	if text, ok := s.text(); ok && m.Key == "Backspace" && text != "" && s.from.Doc == m.Doc {
 		_, size := utf8.DecodeLastRuneInString(text)
-		if s.args["text"] = text[:len(text)-size]; len(text) == size {
+		s.args["text"] = text[:len(text)-size]
+		if len(text) == size {
 			r.drop()
 		}
 		return
 	}
 	r.tabCounts(t, m)
-	if s != nil && s.primitive == "keyboard.press" && s.args["key"] == m.Key && s.from.Doc == m.Doc && m.Element == nil && s.target == nil {
+	again := s != nil && s.primitive == "keyboard.press" && s.args["key"] == m.Key && s.from.Doc == m.Doc
+	if again && m.Element == nil && s.target == nil {
 		times, _ := s.args["repeat"].(int)
 		s.args["repeat"] = max(times, 1) + 1
 		return
@@ -320,7 +330,12 @@ func (r *Recorder) uploaded(t *tab, m said) {
 	if s := r.last(); s != nil && s.primitive == "pointer.click" && s.from.Doc == m.Doc {
 		r.drop() // what opened the chooser
 	}
-	r.add(t, &step{primitive: "upload.set_files", target: m.target(), args: map[string]any{"paths": r.keep(m.Files)}, from: m})
+	r.add(t, &step{
+		primitive: "upload.set_files",
+		target:    m.target(),
+		args:      map[string]any{"paths": r.keep(m.Files)},
+		from:      m,
+	})
 }
 
 func (r *Recorder) dragged(t *tab, m said) {
@@ -333,7 +348,13 @@ func (r *Recorder) dragged(t *tab, m said) {
 		frame = m.URL
 	}
 	// Lists that make room follow the pointer on its way.
-	r.add(t, &step{primitive: "pointer.drag", args: map[string]any{"points": 30}, target: m.target(), to: target(m.To, false, frame), from: m})
+	r.add(t, &step{
+		primitive: "pointer.drag",
+		args:      map[string]any{"points": 30},
+		target:    m.target(),
+		to:        target(m.To, false, frame),
+		from:      m,
+	})
 }
 
 // answered takes a dialog that was closed.
@@ -401,7 +422,12 @@ func (r *Recorder) picked(ctx context.Context, t *tab, m said) {
 		return
 	}
 	r.arrive(t)
-	s := &step{primitive: "locator.text_content", target: target(e, false, frame), from: m, meant: record.Meant{Keep: "assert", Expected: e.Text}}
+	s := &step{
+		primitive: "locator.text_content",
+		target:    target(e, false, frame),
+		from:      m,
+		meant:     record.Meant{Keep: "assert", Expected: e.Text},
+	}
 	switch {
 	case m.Do == "read":
 		s.meant = record.Meant{Keep: "read"}
@@ -434,15 +460,28 @@ func pointedAt(ctx context.Context, page *browser.Tab, x, y float64) (*likeness.
 		if err != nil {
 			return nil, "", err
 		}
-		frame, x, y = child, out.X, out.Y
+		frame = child
+		x = out.X
+		y = out.Y
 	}
 }
 
 // String is the step for people. What is typed into a secret field is not in it.
 func (s *step) String() string {
 	verb := map[string]string{
-		"pointer.click": "click", "pointer.double_click": "double-click", "text.insert": "write", "text.type": "type", "keyboard.press": "press", "dom.select_option": "choose",
-		"upload.set_files": "upload", "pointer.drag": "drag", "browser.navigate": "go to", "page.history": "go", "browser.dismiss_dialog": "answer", "locator.text_content": "read", "locator.wait_for": "see",
+		"pointer.click":          "click",
+		"pointer.double_click":   "double-click",
+		"text.insert":            "write",
+		"text.type":              "type",
+		"keyboard.press":         "press",
+		"dom.select_option":      "choose",
+		"upload.set_files":       "upload",
+		"pointer.drag":           "drag",
+		"browser.navigate":       "go to",
+		"page.history":           "go",
+		"browser.dismiss_dialog": "answer",
+		"locator.text_content":   "read",
+		"locator.wait_for":       "see",
 	}[s.primitive]
 	if s.meant.Keep == "assert" {
 		verb = "assert"
@@ -461,7 +500,8 @@ func (s *step) String() string {
 			return
 		}
 		e := t.Element
-		parts = append(parts, strings.TrimSpace(word+" "+naming.First(e.Role, e.Tag)+" "+fmt.Sprintf("%q", naming.First(e.Name, e.Text, e.Attributes["id"], e.Attributes["placeholder"]))))
+		parts = append(parts, strings.TrimSpace(word+" "+naming.First(e.Role, e.Tag)+" "+
+			fmt.Sprintf("%q", naming.First(e.Name, e.Text, e.Attributes["id"], e.Attributes["placeholder"]))))
 	}
 	if len(parts) > 1 {
 		where("in", s.target)

@@ -90,7 +90,9 @@ func (p Property) fits(s string) bool {
 }
 
 func (p Property) number(n int) any {
-	low, high, step := 1.0, math.MaxInt32*1.0, 1.0
+	low := 1.0
+	high := math.MaxInt32 * 1.0
+	step := 1.0
 	if p.Minimum != nil {
 		low = *p.Minimum
 	}

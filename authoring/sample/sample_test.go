@@ -9,7 +9,8 @@ import (
 
 func TestMatchingGivesTextsOfThePattern(t *testing.T) {
 	for _, pattern := range []string{
-		`[0-9]{5}`, `\d{5}(-\d{4})?`, `[A-Z]{2}-\d+`, `(red|green|blue)`, `[^@\s]+@[^@\s]+\.[a-z]{2,}`, `\+?[0-9 ]{7,15}`, `^[a-z]+$`, `.{8,}`, `[A-Za-z0-9]+`, `a*b?c+`,
+		`[0-9]{5}`, `\d{5}(-\d{4})?`, `[A-Z]{2}-\d+`, `(red|green|blue)`, `[^@\s]+@[^@\s]+\.[a-z]{2,}`,
+		`\+?[0-9 ]{7,15}`, `^[a-z]+$`, `.{8,}`, `[A-Za-z0-9]+`, `a*b?c+`,
 	} {
 		seen := map[string]bool{}
 		for n := range 4 {
@@ -42,9 +43,15 @@ func TestValueKeepsLimits(t *testing.T) {
 		{"short", sample.Property{Type: "string", MaxLength: length(2)}, [2]any{"Ad", "Gr"}},
 		{"long", sample.Property{Type: "string", MinLength: length(6)}, [2]any{"Adaaaa", "Gracea"}},
 		{"choice", sample.Property{Type: "string", Enum: []string{"", "small", "large"}}, [2]any{"small", "large"}},
-		{"whole", sample.Property{Type: "integer", Minimum: number(18), Maximum: number(99)}, [2]any{int64(19), int64(20)}},
+		{
+			"whole", sample.Property{Type: "integer", Minimum: number(18), Maximum: number(99)},
+			[2]any{int64(19), int64(20)},
+		},
 		{"step", sample.Property{Type: "number", Minimum: number(0), MultipleOf: number(0.5)}, [2]any{0.5, int64(1)}},
-		{"one number", sample.Property{Type: "integer", Minimum: number(7), Maximum: number(7)}, [2]any{int64(7), int64(7)}},
+		{
+			"one number", sample.Property{Type: "integer", Minimum: number(7), Maximum: number(7)},
+			[2]any{int64(7), int64(7)},
+		},
 		{"yes and no", sample.Property{Type: "boolean"}, [2]any{true, false}},
 		{"date", sample.Property{Type: "string", Format: "date"}, [2]any{"2026-03-01", "2026-03-02"}},
 	} {

@@ -154,7 +154,8 @@ func (d *draft) group(index int, taken map[string]bool) {
 			buttons = append(buttons, c)
 		}
 	}
-	if len(fields) == 0 || g.Tag != "form" && len(fields) == 1 && !slices.Contains(typed, fields[0].Type) && fields[0].Tag != "textarea" {
+	if len(fields) == 0 ||
+		g.Tag != "form" && len(fields) == 1 && !slices.Contains(typed, fields[0].Type) && fields[0].Tag != "textarea" {
 		return
 	}
 	submit := sender(fields, buttons, g.Tag == "form")
@@ -191,12 +192,19 @@ func (d *draft) group(index int, taken map[string]bool) {
 		if g.Method != "get" {
 			a.risk = changes
 		}
-		a.Description = fmt.Sprintf("Fill in %s and click %s.", naming.First(quotedTitle(title), "the form"), strconv.Quote(buttonName(submit)))
+		a.Description = fmt.Sprintf(
+			"Fill in %s and click %s.", naming.First(quotedTitle(title), "the form"), strconv.Quote(buttonName(submit)),
+		)
 	} else {
 		a.operate, a.risk = len(a.XActions.Execution.Steps), changes
 		last := a.XActions.Execution.Steps[len(a.XActions.Execution.Steps)-1]
 		if len(fields) == 1 && fields[0].Tag == "input" {
-			a.XActions.Execution.Steps = append(a.XActions.Execution.Steps, Step{ID: "send", Type: "press", Target: last.Target, Key: "Enter"})
+			a.XActions.Execution.Steps = append(a.XActions.Execution.Steps, Step{
+				ID:     "send",
+				Type:   "press",
+				Target: last.Target,
+				Key:    "Enter",
+			})
 			a.Description = fmt.Sprintf("Fill in %s and press Enter.", naming.First(quotedTitle(title), "the form"))
 			verb = "enter"
 			name = area + "." + verb
@@ -330,7 +338,11 @@ func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, 
 	}
 	a.InputSchema.Properties = append(a.InputSchema.Properties, Named{name, p})
 	a.XActions.Execution.Steps = append(a.XActions.Execution.Steps, Step{
-		ID: name, Type: "select", Target: &locators.Target{Selector: selector, Confidence: "observed"}, ValueFrom: name, Optional: !required,
+		ID:        name,
+		Type:      "select",
+		Target:    &locators.Target{Selector: selector, Confidence: "observed"},
+		ValueFrom: name,
+		Optional:  !required,
 	})
 }
 
@@ -372,7 +384,9 @@ func property(c *survey.Control) sample.Property {
 		}
 		return p
 	case c.Type == "number":
-		p.Type, p.Minimum, p.Maximum = "number", number("min"), number("max")
+		p.Type = "number"
+		p.Minimum = number("min")
+		p.Maximum = number("max")
 		step := number("step")
 		switch {
 		case c.Limits["step"] == "any":
@@ -383,7 +397,9 @@ func property(c *survey.Control) sample.Property {
 		}
 		return p
 	}
-	p.MinLength, p.MaxLength, p.Pattern = whole("minlength"), whole("maxlength"), c.Limits["pattern"]
+	p.MinLength = whole("minlength")
+	p.MaxLength = whole("maxlength")
+	p.Pattern = c.Limits["pattern"]
 	switch c.Type {
 	case "email", "date", "time", "tel", "color", "month", "week", "datetime-local":
 		p.Format = c.Type
@@ -460,7 +476,10 @@ func (d *draft) button(c *survey.Control) {
 func (d *draft) leads(href string) bool {
 	from, e1 := url.Parse(d.page.URL)
 	to, e2 := url.Parse(href)
-	return e1 == nil && e2 == nil && to.Host == from.Host && to.Scheme == from.Scheme && (to.Path != from.Path || to.Fragment != "")
+	if e1 != nil || e2 != nil || to.Host != from.Host || to.Scheme != from.Scheme {
+		return false
+	}
+	return to.Path != from.Path || to.Fragment != ""
 }
 
 // acts says whether a link is a button in disguise.

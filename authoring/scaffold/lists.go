@@ -34,14 +34,22 @@ func projected(page survey.Page, l survey.List, container, name string) *Project
 		item += "." + locators.Escape(classes[0])
 	}
 	p := &Projection{
-		Name: name, Description: fmt.Sprintf("The %s %s.", map[string]string{"table": "rows of", "list": "entries of"}[l.Kind], naming.First(quotedTitle(naming.First(l.Title, l.Name)), "the list")),
+		Name: name, Description: fmt.Sprintf(
+			"The %s %s.", map[string]string{"table": "rows of", "list": "entries of"}[l.Kind],
+			naming.First(quotedTitle(naming.First(l.Title, l.Name)), "the list"),
+		),
 		Scope: Scope{URLMatches: scopeOf(page.URL)},
 		Snapshot: Snapshot{
 			Version: 1, Source: "dom", Extract: []Extract{{ID: "items", Selector: container + item, Fields: fields}},
-			Projection:   Expression{"jsonata", "{% {'items': $append([], records.items)} %}"},
-			OutputSchema: []byte(`{"type": "object", "required": ["items"], "properties": {"items": {"type": "array", "items": {"type": "object"}}}}`),
+			Projection: Expression{"jsonata", "{% {'items': $append([], records.items)} %}"},
+			OutputSchema: []byte(`{"type": "object", "required": ["items"], ` +
+				`"properties": {"items": {"type": "array", "items": {"type": "object"}}}}`),
 		},
-		Summaries: []Summary{{Name: "agent_context", MaxBytes: 4000, Expression: "{'count': $count(state.items), 'first': state.items[[0..9]]}"}},
+		Summaries: []Summary{{
+			Name:       "agent_context",
+			MaxBytes:   4000,
+			Expression: "{'count': $count(state.items), 'first': state.items[[0..9]]}",
+		}},
 	}
 	return p
 }
@@ -109,10 +117,16 @@ func fieldsOf(l survey.List) Fields {
 		selector := leafSelector(l, c.leaf)
 		switch {
 		case c.leaf.Control == "checkbox" || c.leaf.Control == "radio":
-			add(naming.First(c.leaf.Attributes["aria-label"], "checked"), Field{Selector: selector, Property: "checked"}, []string{"\x01" + c.key})
+			add(
+				naming.First(c.leaf.Attributes["aria-label"], "checked"),
+				Field{Selector: selector, Property: "checked"}, []string{"\x01" + c.key},
+			)
 			continue
 		case c.leaf.Control != "" && c.leaf.Tag != "button" && c.leaf.Tag != "select":
-			add(naming.First(c.leaf.Attributes["aria-label"], "value"), Field{Selector: selector, Property: "value"}, []string{"\x02" + c.key})
+			add(
+				naming.First(c.leaf.Attributes["aria-label"], "value"),
+				Field{Selector: selector, Property: "value"}, []string{"\x02" + c.key},
+			)
 			continue
 		case c.leaf.Tag == "button" || c.leaf.Tag == "select":
 			continue // what operates an item does not say what it is
@@ -121,7 +135,8 @@ func fieldsOf(l survey.List) Fields {
 		if operates(l, c.leaf, c.texts) {
 			continue
 		}
-		if strings.Trim(strings.Join(c.texts, ""), " ") != "" && (c.leaf.Own || c.leaf.Tag == "td") && !(c.leaf.Tag == "a" && constant(c.texts)) {
+		if strings.Trim(strings.Join(c.texts, ""), " ") != "" && (c.leaf.Own || c.leaf.Tag == "td") &&
+			!(c.leaf.Tag == "a" && constant(c.texts)) {
 			add(name, Field{Selector: selector}, c.texts)
 		}
 		for _, attribute := range []string{"href", "src", "datetime"} {
@@ -136,7 +151,10 @@ func fieldsOf(l survey.List) Fields {
 			if strings.Trim(strings.Join(values, ""), " ") == "" {
 				continue
 			}
-			add(map[string]string{"href": "link", "src": "image", "datetime": "time"}[attribute], Field{Selector: selector, Attribute: attribute}, values)
+			add(
+				map[string]string{"href": "link", "src": "image", "datetime": "time"}[attribute],
+				Field{Selector: selector, Attribute: attribute}, values,
+			)
 		}
 	}
 	if len(out) == 0 && len(l.Items) > 0 { // an entry that is text alone
@@ -152,7 +170,8 @@ func fieldsOf(l survey.List) Fields {
 // operates says whether a text is that of a control which each item has: it says what
 // can be done with the item.
 func operates(l survey.List, leaf survey.Leaf, texts []string) bool {
-	if len(l.Items) < 2 || len(slices.Compact(slices.Clone(texts))) > 1 || leaf.Tag == "a" && leaf.Attributes["href"] != "" {
+	if len(l.Items) < 2 || len(slices.Compact(slices.Clone(texts))) > 1 ||
+		leaf.Tag == "a" && leaf.Attributes["href"] != "" {
 		return false
 	}
 	return slices.ContainsFunc(l.Items[0].Leaves, func(other survey.Leaf) bool {
@@ -183,7 +202,8 @@ func identifying(l survey.List) []string {
 				values[v] = true
 			}
 		}
-		if len(values) == len(l.Items) && (name == "id" || identifiers.MatchString(name) || len(l.Items) > 2) && !slices.Contains(likeness.TestIDs, name) {
+		if len(values) == len(l.Items) && (name == "id" || identifiers.MatchString(name) || len(l.Items) > 2) &&
+			!slices.Contains(likeness.TestIDs, name) {
 			out = append(out, name)
 		}
 	}
@@ -239,7 +259,8 @@ func alone(l survey.List, leaf survey.Leaf, selector string) bool {
 	tag, class, _ := strings.Cut(selector, ".")
 	for _, it := range l.Items {
 		for _, other := range it.Leaves {
-			if tag != "" && other.Tag != tag || class != "" && !slices.Contains(strings.Fields(other.Class), strings.ReplaceAll(class, `\`, "")) {
+			if tag != "" && other.Tag != tag ||
+				class != "" && !slices.Contains(strings.Fields(other.Class), strings.ReplaceAll(class, `\`, "")) {
 				continue
 			}
 			if leafKey(other) != leafKey(leaf) {

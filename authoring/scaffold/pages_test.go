@@ -36,7 +36,10 @@ func TestInitOfThirtyPages(t *testing.T) {
 	for _, name := range []string{"contact", "login", "orders", "settings", "todo", "wizard"} {
 		pages = append(pages, page{"fixture " + name, "testdata", name + "/"})
 	}
-	for _, name := range []string{"sites/mail/", "sites/sheet/", "pages/torture/login_form.html", "pages/torture/typed_inputs.html", "pages/torture/grid_virtual_rows.html", "pages/torture/booking_nested_frames.html"} {
+	for _, name := range []string{
+		"sites/mail/", "sites/sheet/", "pages/torture/login_form.html", "pages/torture/typed_inputs.html",
+		"pages/torture/grid_virtual_rows.html", "pages/torture/booking_nested_frames.html",
+	} {
 		pages = append(pages, page{"fixture " + name, fixtures, name})
 	}
 	for _, a := range appstest.NPM(t, filepath.Join(fixtures, "agents"), appstest.Cache(t)) {
@@ -52,7 +55,10 @@ func TestInitOfThirtyPages(t *testing.T) {
 			t.Parallel()
 			h := runtimetest.Open(t, runtime.Options{})
 			r := writtenRuns(t, h, appstest.Serve(t, p.dir).URL+"/"+p.path)
-			t.Logf("%d actions, %d projections, %d states, %d left out", len(r.Map.Tools), len(r.Map.Projections), len(r.Map.States), len(r.Report.LeftOut))
+			t.Logf(
+				"%d actions, %d projections, %d states, %d left out",
+				len(r.Map.Tools), len(r.Map.Projections), len(r.Map.States), len(r.Report.LeftOut),
+			)
 		})
 	}
 }
@@ -67,7 +73,14 @@ func writtenRuns(t *testing.T, h *runtime.Host, address string) *scaffold.Result
 		t.Fatal(err)
 	}
 	ask := func(arguments map[string]any) runtime.Reply {
-		return h.Do(browsertest.Within(t, time.Minute), runtime.Call{ID: runtimetest.NewID(), Target: runtime.Target{RuntimeID: h.Tabs()[0].RuntimeID}, Name: runtime.SiteTool, Arguments: encode(arguments), Timeout: 30 * time.Second, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: text}})
+		return h.Do(browsertest.Within(t, time.Minute), runtime.Call{
+			ID:        runtimetest.NewID(),
+			Target:    runtime.Target{RuntimeID: h.Tabs()[0].RuntimeID},
+			Name:      runtime.SiteTool,
+			Arguments: encode(arguments),
+			Timeout:   30 * time.Second,
+			Map:       &runtime.SuppliedMap{Path: "actions.json", JSON: text},
+		})
 	}
 	open(t, h, "about:blank")
 	open(t, h, address)
@@ -90,7 +103,9 @@ func writtenRuns(t *testing.T, h *runtime.Host, address string) *scaffold.Result
 		open(t, h, "about:blank")
 		open(t, h, address)
 		if reply := ask(map[string]any{"mode": "call", "action": tool.Name, "arguments": arguments}); reply.Err != nil {
-			t.Errorf("action %s of %s: %v %v\n%s", tool.Name, encode(arguments), reply.Err, reply.Err.Evidence, encode(tool))
+			t.Errorf(
+				"action %s of %s: %v %v\n%s", tool.Name, encode(arguments), reply.Err, reply.Err.Evidence, encode(tool),
+			)
 		}
 	}
 	return result

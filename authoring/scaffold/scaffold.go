@@ -106,8 +106,15 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	if o.Each <= 0 {
 		o.Each = 20 * time.Second
 	}
-	w := &writer{h: h, o: o, on: runtime.Target{RuntimeID: tabs[0].RuntimeID}, path: "actions.json", used: naming.Names{}, rep: &Report{
-		Actions: []Kept{}, Projections: []Kept{}, States: []Kept{}, Transitions: []Kept{}, LeftOut: []Entry{}}}
+	w := &writer{
+		h:    h,
+		o:    o,
+		on:   runtime.Target{RuntimeID: tabs[0].RuntimeID},
+		path: "actions.json",
+		used: naming.Names{},
+		rep: &Report{
+			Actions: []Kept{}, Projections: []Kept{}, States: []Kept{}, Transitions: []Kept{}, LeftOut: []Entry{}},
+	}
 	if err := w.quiet(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -119,13 +126,19 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	}
 	u, err := url.Parse(page.URL)
 	if err != nil || u.Host == "" && u.Scheme != "file" {
-		return nil, fault.New(fault.InvalidInput, "the page %s has no address that a map can apply to", fault.Clip(page.URL, 100))
+		return nil, fault.New(
+			fault.InvalidInput, "the page %s has no address that a map can apply to", fault.Clip(page.URL, 100),
+		)
 	}
 	w.home, w.rep.URL = page, page.URL
 	w.out = &Map{
 		Protocol: "actions.json", Version: 1, Tools: []Tool{},
-		Surface:    Surface{Origin: u.Scheme + "://" + u.Host, Name: naming.First(page.Title, heading(page), u.Host)},
-		Provenance: Provenance{CreatedBy: "outrider init", CreatedAt: o.Now().UTC().Format(time.RFC3339), Source: u.Scheme + "://" + u.Host + u.Path},
+		Surface: Surface{Origin: u.Scheme + "://" + u.Host, Name: naming.First(page.Title, heading(page), u.Host)},
+		Provenance: Provenance{
+			CreatedBy: "outrider init",
+			CreatedAt: o.Now().UTC().Format(time.RFC3339),
+			Source:    u.Scheme + "://" + u.Host + u.Path,
+		},
 	}
 	if !page.Complete {
 		w.rep.leave("page", page.URL, "the page has more controls than are read at once")
@@ -171,7 +184,9 @@ func (w *writer) call(ctx context.Context, name string, arguments any) runtime.R
 }
 
 func (w *writer) do(ctx context.Context, c runtime.Call) runtime.Reply {
-	c.ID, c.Target, c.Timeout = w.o.NewID(), w.on, w.o.Each
+	c.ID = w.o.NewID()
+	c.Target = w.on
+	c.Timeout = w.o.Each
 	return w.h.Do(ctx, c)
 }
 
@@ -189,7 +204,11 @@ func (w *writer) site(ctx context.Context, m *Map, arguments runtime.Site) runti
 	if err != nil {
 		return runtime.Reply{Err: fault.From(err)}
 	}
-	return w.do(ctx, runtime.Call{Name: runtime.SiteTool, Arguments: encode(arguments), Map: &runtime.SuppliedMap{Path: w.path, JSON: text}})
+	return w.do(ctx, runtime.Call{
+		Name:      runtime.SiteTool,
+		Arguments: encode(arguments),
+		Map:       &runtime.SuppliedMap{Path: w.path, JSON: text},
+	})
 }
 
 const (
@@ -242,7 +261,8 @@ func (w *writer) look(ctx context.Context) (survey.Page, map[string]*locators.Ta
 	defer cancel()
 	err := w.h.Visit(within, w.on, func(ctx context.Context, p primitives.Page) error {
 		var err error
-		if page, err = survey.Take(ctx, p); err != nil {
+		page, err = survey.Take(ctx, p)
+		if err != nil {
 			return err
 		}
 		var seen []likeness.Seen
@@ -258,7 +278,9 @@ func (w *writer) look(ctx context.Context) (survey.Page, map[string]*locators.Ta
 		}
 		for i, s := range seen {
 			if i >= len(page.Controls) { // what a mark says is another text with other arguments
-				unique[i] = slices.DeleteFunc(unique[i], func(l locators.Locator) bool { return l.Kind == locators.Text })
+				unique[i] = slices.DeleteFunc(unique[i], func(l locators.Locator) bool {
+					return l.Kind == locators.Text
+				})
 			}
 			if t, ok := locators.TargetOf(s, unique[i]); ok {
 				targets[s.Handle] = &t
@@ -272,7 +294,8 @@ func (w *writer) look(ctx context.Context) (survey.Page, map[string]*locators.Ta
 // open goes to the page again, as somebody finds it.
 func (w *writer) open(ctx context.Context) error {
 	left := "" // the address that the page is left at
-	if i := slices.IndexFunc(w.h.Tabs(), func(t runtime.TabStatus) bool { return t.RuntimeID == w.on.RuntimeID }); i >= 0 {
+	i := slices.IndexFunc(w.h.Tabs(), func(t runtime.TabStatus) bool { return t.RuntimeID == w.on.RuntimeID })
+	if i >= 0 {
 		left = w.h.Tabs()[i].URL
 	}
 	err := w.navigate(ctx, primitives.NavigateOptions{URL: w.home.URL})
@@ -321,20 +344,37 @@ func (w *writer) leave(ctx context.Context) error {
 func (w *writer) states(ctx context.Context, page survey.Page, targets map[string]*locators.Target) error {
 	name := naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
 	yes := true
-	own := State{Name: w.used.Free(name + "_ready"), Description: "The page " + quotedTitle(naming.First(heading(page), page.Title, page.URL)) + " is shown."}
-	main := slices.IndexFunc(page.Marks, func(m survey.Mark) bool { return m.Level > 0 && m.Name == heading(page) && targets[m.Handle] != nil })
+	own := State{
+		Name:        w.used.Free(name + "_ready"),
+		Description: "The page " + quotedTitle(naming.First(heading(page), page.Title, page.URL)) + " is shown.",
+	}
+	main := slices.IndexFunc(page.Marks, func(m survey.Mark) bool {
+		return m.Level > 0 && m.Name == heading(page) && targets[m.Handle] != nil
+	})
 	if main < 0 {
-		main = slices.IndexFunc(page.Marks, func(m survey.Mark) bool { return m.Role == "main" && targets[m.Handle] != nil })
+		main = slices.IndexFunc(page.Marks, func(m survey.Mark) bool {
+			return m.Role == "main" && targets[m.Handle] != nil
+		})
 	}
 	if main >= 0 {
-		own.Diagnostics = append(own.Diagnostics, Probe{Name: "heading", Target: targets[page.Marks[main].Handle], Visible: &yes})
+		own.Diagnostics = append(own.Diagnostics, Probe{
+			Name:    "heading",
+			Target:  targets[page.Marks[main].Handle],
+			Visible: &yes,
+		})
 	}
 	if u, err := url.Parse(page.URL); err == nil && len(u.Path) > 1 {
 		own.Diagnostics = append(own.Diagnostics, Probe{Name: "address", URLContains: u.Path})
 	}
 	if len(own.Diagnostics) == 0 {
-		if i := slices.IndexFunc(page.Controls, func(c survey.Control) bool { return targets[c.Handle] != nil && !c.Repeated }); i >= 0 {
-			own.Diagnostics = append(own.Diagnostics, Probe{Name: "control", Target: targets[page.Controls[i].Handle], Visible: &yes})
+		if i := slices.IndexFunc(page.Controls, func(c survey.Control) bool {
+			return targets[c.Handle] != nil && !c.Repeated
+		}); i >= 0 {
+			own.Diagnostics = append(own.Diagnostics, Probe{
+				Name:    "control",
+				Target:  targets[page.Controls[i].Handle],
+				Visible: &yes,
+			})
 		}
 	}
 	states := []State{own}
@@ -342,7 +382,9 @@ func (w *writer) states(ctx context.Context, page survey.Page, targets map[strin
 		if i == main || targets[m.Handle] == nil || len(states) == maxStates || naming.Slug(m.Name) == "" {
 			continue
 		}
-		if part := m.Level > 0 && m.Level <= 3 || slices.Contains([]string{"navigation", "region", "search", "form", "dialog", "alertdialog", "complementary"}, m.Role); part {
+		if part := m.Level > 0 && m.Level <= 3 || slices.Contains(
+			[]string{"navigation", "region", "search", "form", "dialog", "alertdialog", "complementary"}, m.Role,
+		); part {
 			name := naming.Slug(m.Name)
 			if m.Level == 0 && !strings.Contains(m.Role, "dialog") {
 				name += "_" + m.Role
@@ -507,10 +549,14 @@ func (w *writer) plan() []byte {
 		n++
 	}
 	for _, a := range w.out.Tools {
-		if len(a.InputSchema.Properties) == 0 || !slices.ContainsFunc(w.rep.Actions, func(k Kept) bool { return k.Name == a.Name && k.Note != notSent }) {
+		if len(a.InputSchema.Properties) == 0 ||
+			!slices.ContainsFunc(w.rep.Actions, func(k Kept) bool { return k.Name == a.Name && k.Note != notSent }) {
 			continue
 		}
-		fmt.Fprintf(&b, "  - open: %s\n    action: %s\n    args: %s\n", yamlText(w.home.URL), a.Name, encode(arguments(a.InputSchema, 0)))
+		fmt.Fprintf(
+			&b, "  - open: %s\n    action: %s\n    args: %s\n",
+			yamlText(w.home.URL), a.Name, encode(arguments(a.InputSchema, 0)),
+		)
 		n++
 	}
 	if n == 0 {

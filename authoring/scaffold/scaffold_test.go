@@ -40,7 +40,9 @@ func written(t *testing.T, h *runtime.Host, submit bool) *scaffold.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, reports := runtime.LoadMaps(files[:1], catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{Arguments: runtime.ArgumentsRefused})
+	_, reports := runtime.LoadMaps(files[:1], catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{
+		Arguments: runtime.ArgumentsRefused,
+	})
 	for _, r := range reports {
 		for _, p := range append(r.Errors, r.Warnings...) {
 			t.Errorf("the map does not validate: %s: %s: %s", p.Pointer, p.Code, p.Message)
@@ -59,7 +61,9 @@ func open(t *testing.T, h *runtime.Host, address string) {
 
 func call(t *testing.T, h *runtime.Host, c runtime.Call) json.RawMessage {
 	t.Helper()
-	c.ID, c.Target, c.Timeout = runtimetest.NewID(), runtime.Target{RuntimeID: h.Tabs()[0].RuntimeID}, time.Minute
+	c.ID = runtimetest.NewID()
+	c.Target = runtime.Target{RuntimeID: h.Tabs()[0].RuntimeID}
+	c.Timeout = time.Minute
 	reply := h.Do(browsertest.Within(t, time.Minute), c)
 	if reply.Err != nil {
 		t.Fatalf("%s: %v %v", c.Name, reply.Err, reply.Err.Evidence)
@@ -120,7 +124,12 @@ func parts(t *testing.T, h *runtime.Host, text json.RawMessage) (actions, fields
 			if s.Target == nil {
 				continue
 			}
-			d := descriptor.Descriptor{FallbackSelectors: s.Target.FallbackSelectors, Role: s.Target.Role, Name: s.Target.Name, TextEquals: s.Target.TextEquals}
+			d := descriptor.Descriptor{
+				FallbackSelectors: s.Target.FallbackSelectors,
+				Role:              s.Target.Role,
+				Name:              s.Target.Name,
+				TextEquals:        s.Target.TextEquals,
+			}
 			if s.Target.Selector != "" {
 				d.Selector = []string{s.Target.Selector}
 			}
@@ -128,7 +137,9 @@ func parts(t *testing.T, h *runtime.Host, text json.RawMessage) (actions, fields
 		}
 	}
 	var matches []descriptor.Match
-	if err := h.Visit(browsertest.Within(t, time.Minute), runtime.Target{}, func(ctx context.Context, p primitives.Page) (err error) {
+	if err := h.Visit(browsertest.Within(t, time.Minute), runtime.Target{}, func(
+		ctx context.Context, p primitives.Page,
+	) (err error) {
 		matches, err = descriptor.ResolveAll(ctx, p, all)
 		return err
 	}); err != nil {
@@ -153,7 +164,11 @@ func parts(t *testing.T, h *runtime.Host, text json.RawMessage) (actions, fields
 		actions = append(actions, a)
 	}
 	for _, p := range m.Projections {
-		out := call(t, h, runtime.Call{Name: runtime.SiteTool, Map: &runtime.SuppliedMap{Path: "actions.json", JSON: text}, Arguments: encode(map[string]any{"mode": "state_read", "projection_name": p.Name})})
+		out := call(t, h, runtime.Call{
+			Name:      runtime.SiteTool,
+			Map:       &runtime.SuppliedMap{Path: "actions.json", JSON: text},
+			Arguments: encode(map[string]any{"mode": "state_read", "projection_name": p.Name}),
+		})
 		var read struct {
 			State struct {
 				Items []map[string]any `json:"items"`
@@ -218,7 +233,10 @@ func TestInitHasWhatPeopleWrite(t *testing.T) {
 		if float64(got) < 0.8*float64(want) {
 			var report strings.Builder
 			result.Report.Print(&report)
-			t.Errorf("%s: %d of %d actions and fields of the map of a person, expected 80 %%\n%s\n%s", name, got, want, report.String(), text)
+			t.Errorf(
+				"%s: %d of %d actions and fields of the map of a person, expected 80 %%\n%s\n%s",
+				name, got, want, report.String(), text,
+			)
 		}
 	}
 }
@@ -259,10 +277,12 @@ func TestInitWritesWhatItSaw(t *testing.T) {
 		}
 	}
 	todo := once(t, h, base, "todo")
-	if len(todo.Map.Projections) != 1 || todo.Map.Projections[0].Identity["/items"] != "id" || len(todo.Map.Projections[0].Postconditions) == 0 {
+	if len(todo.Map.Projections) != 1 || todo.Map.Projections[0].Identity["/items"] != "id" ||
+		len(todo.Map.Projections[0].Postconditions) == 0 {
 		t.Errorf("the list of tasks: %s", encode(todo.Map.Projections))
 	}
-	if text := string(encode(todo.Map)); strings.Contains(text, ":r1:") || strings.Contains(text, "css-1q2w3e4") || strings.Contains(text, "Button_root__a1B2c") {
+	if text := string(encode(todo.Map)); strings.Contains(text, ":r1:") || strings.Contains(text, "css-1q2w3e4") ||
+		strings.Contains(text, "Button_root__a1B2c") {
 		t.Errorf("the map has a generated name: %s", text)
 	}
 }
@@ -286,8 +306,11 @@ func TestInitSendsNothingUnasked(t *testing.T) {
 		if r.Method != http.MethodGet || r.URL.Path != "/" && r.URL.Path != "/favicon.ico" {
 			sent <- r.Method + " " + r.URL.Path
 		}
-		fmt.Fprint(w, `<!doctype html><title>Ship</title><h1>Ship</h1><form method="post" action="/ship"><label>Port <input name="port" required></label><button>Ship it</button></form>
-			<button onclick="fetch('/sink', {method: 'POST'})">Sink it</button>`)
+		fmt.Fprint(
+			w,
+			`<!doctype html><title>Ship</title><h1>Ship</h1><form method="post" action="/ship"><label>Port <input name="port" required></label><button>Ship it</button></form>
+			<button onclick="fetch('/sink', {method: 'POST'})">Sink it</button>`,
+		)
 	}))
 	t.Cleanup(srv.Close)
 	h := runtimetest.Open(t, runtime.Options{})
@@ -307,7 +330,8 @@ func TestInitSendsNothingUnasked(t *testing.T) {
 func TestWhatPassesIsNotAsserted(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = fmt.Fprint(w, `<!doctype html><title>Console</title><h1>Console</h1><button id="fetch" type="button">Fetch</button>
+		_, _ = fmt.Fprint(
+			w, `<!doctype html><title>Console</title><h1>Console</h1><button id="fetch" type="button">Fetch</button>
 <p id="state" role="status">idle</p><div><pre><span>ships</span><span>names</span></pre></div>
 <script>
 document.getElementById('fetch').onclick = () => {
@@ -316,7 +340,8 @@ document.getElementById('fetch').onclick = () => {
   setTimeout(() => { state.textContent = 'idle'; }, 250);
   [words[0].textContent, words[1].textContent] = [words[1].textContent, words[0].textContent];
 };
-</script>`)
+</script>`,
+		)
 	}))
 	t.Cleanup(server.Close)
 	h := runtimetest.Open(t, runtime.Options{})

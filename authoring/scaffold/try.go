@@ -55,7 +55,9 @@ func (w *writer) try(ctx context.Context, a *action) error {
 	if held {
 		attempt.XActions.Execution.Steps = slices.Clone(attempt.XActions.Execution.Steps)
 		s := &attempt.XActions.Execution.Steps[a.operate]
-		s.Type, s.Key, s.ValueFrom = "inspect", "", ""
+		s.Type = "inspect"
+		s.Key = ""
+		s.ValueFrom = ""
 	}
 	before, _, err := w.look(ctx)
 	if err != nil {
@@ -115,7 +117,11 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 		for _, s := range promised.XActions.Execution.Steps {
 			ids[s.ID] = true
 		}
-		promised.XActions.Execution.Steps = append(promised.XActions.Execution.Steps, Step{ID: ids.Free("shown"), Type: "read", Target: seen.read})
+		promised.XActions.Execution.Steps = append(promised.XActions.Execution.Steps, Step{
+			ID:     ids.Free("shown"),
+			Type:   "read",
+			Target: seen.read,
+		})
 	}
 	saved := slices.Clone(w.out.Projections)
 	if seen.row != nil {
@@ -245,7 +251,11 @@ func (w *writer) keep(t Tool, note string) {
 func (w *writer) run(ctx context.Context, t Tool, n int) (failure string, err error) {
 	m := *w.out
 	m.Tools, m.Transitions = []Tool{t}, nil
-	reply := w.site(ctx, &m, runtime.Site{Mode: runtime.SiteCall, Action: t.Name, Arguments: arguments(t.InputSchema, n)})
+	reply := w.site(ctx, &m, runtime.Site{
+		Mode:      runtime.SiteCall,
+		Action:    t.Name,
+		Arguments: arguments(t.InputSchema, n),
+	})
 	if e := reply.Err; e != nil {
 		if ended(ctx, e) {
 			return "", e
@@ -293,7 +303,9 @@ const calm = 800 * time.Millisecond
 
 // appeared compares the page with what it was, again after each change, until something
 // has appeared that stays, or the time is over. What says that something is under way goes again.
-func (w *writer) appeared(ctx context.Context, a *action, before survey.Page, rows [][]map[string]any) (outcome, error) {
+func (w *writer) appeared(
+	ctx context.Context, a *action, before survey.Page, rows [][]map[string]any,
+) (outcome, error) {
 	deadline := time.Now().Add(settleTime)
 	known := ""
 	var since time.Time
@@ -338,7 +350,10 @@ func (w *writer) changed(ctx context.Context, d time.Duration) {
 }
 
 // difference is what is on the page that was not.
-func (w *writer) difference(ctx context.Context, a *action, before, after survey.Page, targets map[string]*locators.Target, rows [][]map[string]any) outcome {
+func (w *writer) difference(
+	ctx context.Context, a *action, before, after survey.Page,
+	targets map[string]*locators.Target, rows [][]map[string]any,
+) outcome {
 	var out outcome
 	yes, no := true, false
 	from, e1 := url.Parse(before.URL)
@@ -350,13 +365,16 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 	if a.link != "" {
 		if moved {
 			out.link = &after
-			if i := slices.IndexFunc(after.Marks, func(m survey.Mark) bool { return m.Level > 0 && m.Name == heading(after) && targets[m.Handle] != nil }); i >= 0 {
+			if i := slices.IndexFunc(after.Marks, func(m survey.Mark) bool {
+				return m.Level > 0 && m.Name == heading(after) && targets[m.Handle] != nil
+			}); i >= 0 {
 				out.linkMark = targets[after.Marks[i].Handle]
 			}
 		}
 		return out
 	}
-	if out.refused = refusal(a, before, after); out.refused != "" {
+	out.refused = refusal(a, before, after)
+	if out.refused != "" {
 		return out
 	}
 	// Something that says how it went, or that covers the page, or a heading.
@@ -371,7 +389,11 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 			out.read = t
 		}
 		if rank == 5 && m.Name != "" || rank == 3 {
-			out.state = &State{Name: naming.First(naming.Slug(m.Name), naming.Slug(m.Role), "part") + "_shown", Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name), Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}}}
+			out.state = &State{
+				Name:        naming.First(naming.Slug(m.Name), naming.Slug(m.Role), "part") + "_shown",
+				Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name),
+				Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}},
+			}
 		}
 		break
 	}
@@ -427,7 +449,10 @@ func (w *writer) difference(ctx context.Context, a *action, before, after survey
 		exact := *target
 		exact.Selector, exact.FallbackSelectors = locators.Attribute(selector, name, is), nil
 		if name == "open" {
-			exact.Selector = map[string]string{"true": "details[open] > summary", "false": "details:not([open]) > summary"}[is]
+			exact.Selector = map[string]string{
+				"true":  "details[open] > summary",
+				"false": "details:not([open]) > summary",
+			}[is]
 		}
 		out.assert = &Probe{Target: &exact, Exists: &yes}
 		return out
@@ -454,7 +479,10 @@ func (w *writer) rows(ctx context.Context) [][]map[string]any {
 // newRow is a projection that has an entry with what was typed, and had none.
 func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]any) (int, *Postcondition) {
 	has := func(items []map[string]any, field, text string) bool {
-		return slices.ContainsFunc(items, func(it map[string]any) bool { s, ok := it[field].(string); return ok && strings.Contains(s, text) })
+		return slices.ContainsFunc(items, func(it map[string]any) bool {
+			s, ok := it[field].(string)
+			return ok && strings.Contains(s, text)
+		})
 	}
 	for i := range w.out.Projections {
 		p := &w.out.Projections[i]
@@ -470,7 +498,8 @@ func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]an
 			for _, f := range p.Snapshot.Extract[0].Fields {
 				if after == nil {
 					var err error
-					if after, err = w.read(ctx, p); err != nil {
+					after, err = w.read(ctx, p)
+					if err != nil {
 						after = []map[string]any{}
 					}
 				}
@@ -478,7 +507,9 @@ func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]an
 					continue
 				}
 				return i, &Postcondition{
-					Verify:         Expression{"jsonata", fmt.Sprintf("$exists(state.items[$contains($string(%s), $string($$.input.%s))])", f.Name, argument.Name)},
+					Verify: Expression{"jsonata", fmt.Sprintf(
+						"$exists(state.items[$contains($string(%s), $string($$.input.%s))])", f.Name, argument.Name,
+					)},
 					FailureMessage: fmt.Sprintf("no entry of %s shows what was given as %s", p.Name, argument.Name),
 				}
 			}
@@ -502,7 +533,11 @@ func (w *writer) leads(a *action, seen outcome) {
 	t.XActions.Execution.Steps = slices.Clone(t.XActions.Execution.Steps)
 	t.XActions.Execution.Steps[len(t.XActions.Execution.Steps)-1].Assert = &Probe{URLContains: address}
 	name := naming.First(naming.Slug(heading(*seen.link)), naming.Slug(address), "page") + "_open"
-	state := State{Name: w.used.Free(name), Description: "The page at " + address + " is shown.", Diagnostics: []Probe{{Name: "address", URLContains: address}}}
+	state := State{
+		Name:        w.used.Free(name),
+		Description: "The page at " + address + " is shown.",
+		Diagnostics: []Probe{{Name: "address", URLContains: address}},
+	}
 	if seen.linkMark != nil {
 		state.Diagnostics = append(state.Diagnostics, Probe{Name: "heading", Target: seen.linkMark, Visible: &yes})
 	}

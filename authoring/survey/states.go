@@ -30,7 +30,8 @@ type State struct {
 func TakeStates(ctx context.Context, page primitives.Page) (out States, err error) {
 	for range tries {
 		out = States{}
-		if err = page.Call(ctx, "", "survey_states", map[string]any{}, &out); fault.CodeOf(err) != fault.PageNavigated {
+		err = page.Call(ctx, "", "survey_states", map[string]any{}, &out)
+		if fault.CodeOf(err) != fault.PageNavigated {
 			break
 		}
 	}
@@ -90,7 +91,10 @@ func Changes(before, after Page, was, is States) []Change {
 
 // stateNames are the states of elements, what says most of what was done first. What is not
 // checked or not open any more has no name for it: its absence cannot be waited for.
-var stateNames = []string{"aria-sort", "checked", "aria-checked", "aria-selected", "aria-pressed", "aria-current", "aria-expanded", "open", "aria-valuenow", "disabled"}
+var stateNames = []string{
+	"aria-sort", "checked", "aria-checked", "aria-selected", "aria-pressed",
+	"aria-current", "aria-expanded", "open", "aria-valuenow", "disabled",
+}
 
 // StateSelector finds elements in a state.
 func StateSelector(state, to string) string {
@@ -139,7 +143,9 @@ func (c Control) seen() likeness.Seen { return c.Seen }
 // pairs finds the element of before that one of after was: the same node, or where the page
 // drew it anew the only one with its key.
 func pairs[T seen](before []T) func(likeness.Seen) (T, bool) {
-	byHandle, byKey, several := map[string]T{}, map[string]T{}, map[string]bool{}
+	byHandle := map[string]T{}
+	byKey := map[string]T{}
+	several := map[string]bool{}
 	for _, b := range before {
 		k := Mark{Seen: b.seen()}.key()
 		if _, twice := byKey[k]; twice {

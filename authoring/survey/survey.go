@@ -108,7 +108,8 @@ const tries = 5
 func Take(ctx context.Context, page primitives.Page) (out Page, err error) {
 	for range tries {
 		out = Page{}
-		if err = page.Call(ctx, "", "survey", map[string]any{}, &out); fault.CodeOf(err) != fault.PageNavigated {
+		err = page.Call(ctx, "", "survey", map[string]any{}, &out)
+		if fault.CodeOf(err) != fault.PageNavigated {
 			break
 		}
 	}

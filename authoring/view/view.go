@@ -1,6 +1,6 @@
 // Package view shows the tab of a host to a person in another browser, and does there what the person does: pointer,
-// keys, text, answers to dialogs. It records nothing and decides nothing about the page. The verb record serves it where
-// there is no display.
+// keys, text, answers to dialogs. It records nothing and decides nothing about the page. The verb record serves it
+// where there is no display.
 package view
 
 import (
@@ -87,7 +87,10 @@ func (v *View) Serve(address string, h Host) (at string, stop func(), err error)
 		return "", nil, fmt.Errorf("%q is no HOST:PORT", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", nil, fmt.Errorf("%q is not this machine: expected 127.0.0.1, ::1 or localhost; forward the port to see it from elsewhere", address)
+		return "", nil, fmt.Errorf(
+			"%q is not this machine: expected 127.0.0.1, ::1 or localhost; forward the port to see it from elsewhere",
+			address,
+		)
 	}
 	v.mu.Lock()
 	v.host = h
@@ -120,7 +123,8 @@ func (v *View) Serve(address string, h Host) (at string, stop func(), err error)
 func (v *View) page(w http.ResponseWriter, _ *http.Request) {
 	nonce := rand.Text()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src blob:; connect-src 'self'; style-src 'unsafe-inline'; script-src 'nonce-"+nonce+"'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src blob:; connect-src 'self'; "+
+		"style-src 'unsafe-inline'; script-src 'nonce-"+nonce+"'; frame-ancestors 'none'")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	_, _ = fmt.Fprint(w, strings.Replace(document, "<script>", `<script nonce="`+nonce+`">`, 1))
 }
@@ -143,13 +147,19 @@ func (v *View) pictures(w http.ResponseWriter, r *http.Request) {
 		}
 		v.mu.Lock()
 	}
-	f, number, dialog := v.picture, v.number, v.dialog
+	f := v.picture
+	number := v.number
+	dialog := v.dialog
 	v.mu.Unlock()
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Number", strconv.Itoa(number))
 	w.Header().Set("X-Size", strconv.Itoa(f.Width)+"x"+strconv.Itoa(f.Height))
 	if dialog != nil {
-		text, err := json.Marshal(map[string]string{"type": dialog.Type, "message": dialog.Message, "default": dialog.DefaultPrompt})
+		text, err := json.Marshal(map[string]string{
+			"type":    dialog.Type,
+			"message": dialog.Message,
+			"default": dialog.DefaultPrompt,
+		})
 		if err == nil {
 			w.Header().Set("X-Dialog", base64.StdEncoding.EncodeToString(text))
 		}
@@ -202,7 +212,12 @@ func (v *View) input(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-var pointer = map[string]primitives.MouseType{"move": primitives.MouseMoved, "down": primitives.MousePressed, "up": primitives.MouseReleased, "wheel": primitives.MouseWheel}
+var pointer = map[string]primitives.MouseType{
+	"move":  primitives.MouseMoved,
+	"down":  primitives.MousePressed,
+	"up":    primitives.MouseReleased,
+	"wheel": primitives.MouseWheel,
+}
 
 func (i input) send(ctx context.Context, h Host, on runtime.Target) error {
 	if i.Type == "dialog" {
@@ -210,7 +225,12 @@ func (i input) send(ctx context.Context, h Host, on runtime.Target) error {
 		if err != nil {
 			return err
 		}
-		if reply := h.Do(ctx, runtime.Call{ID: rand.Text(), Target: on, Name: "browser.dismiss_dialog", Arguments: arguments}); reply.Err != nil {
+		if reply := h.Do(ctx, runtime.Call{
+			ID:        rand.Text(),
+			Target:    on,
+			Name:      "browser.dismiss_dialog",
+			Arguments: arguments,
+		}); reply.Err != nil {
 			return reply.Err
 		}
 		return nil
@@ -220,7 +240,14 @@ func (i input) send(ctx context.Context, h Host, on runtime.Target) error {
 		case "text":
 			return p.InsertText(ctx, i.Text)
 		case "key_down", "key_up":
-			e := primitives.KeyEvent{Type: primitives.KeyUp, Key: i.Key, Code: i.Code, KeyCode: i.KeyCode, Modifiers: i.Modifiers, Location: i.Location}
+			e := primitives.KeyEvent{
+				Type:      primitives.KeyUp,
+				Key:       i.Key,
+				Code:      i.Code,
+				KeyCode:   i.KeyCode,
+				Modifiers: i.Modifiers,
+				Location:  i.Location,
+			}
 			if i.Type == "key_down" {
 				e.Type, e.Text = primitives.RawKeyDown, i.typed()
 				if e.Text != "" {
@@ -233,7 +260,17 @@ func (i input) send(ctx context.Context, h Host, on runtime.Target) error {
 		if !ok {
 			return errors.New("there is no such input")
 		}
-		return p.Mouse(ctx, primitives.MouseEvent{Type: kind, X: i.X, Y: i.Y, Button: i.Button, Buttons: i.Buttons, ClickCount: i.Clicks, Modifiers: i.Modifiers, DeltaX: i.DX, DeltaY: i.DY})
+		return p.Mouse(ctx, primitives.MouseEvent{
+			Type:       kind,
+			X:          i.X,
+			Y:          i.Y,
+			Button:     i.Button,
+			Buttons:    i.Buttons,
+			ClickCount: i.Clicks,
+			Modifiers:  i.Modifiers,
+			DeltaX:     i.DX,
+			DeltaY:     i.DY,
+		})
 	})
 }
 

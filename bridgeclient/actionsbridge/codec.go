@@ -47,7 +47,9 @@ func (d *Dialect) Decode(frame []byte) bridgeclient.Message {
 	if err := json.Unmarshal(frame, &members); err != nil || members == nil {
 		return refuse("", "", fault.InvalidFrame, "the message is not a JSON object").frame(frame)
 	}
-	kind, callID, runtimeID := text(members["type"]), text(members["call_id"]), text(members["runtime_id"])
+	kind := text(members["type"])
+	callID := text(members["call_id"])
+	runtimeID := text(members["runtime_id"])
 	if kind == "" {
 		return refuse(callID, runtimeID, fault.InvalidFrame, "the message has no string member type").frame(frame)
 	}
@@ -59,7 +61,9 @@ func (d *Dialect) Decode(frame []byte) bridgeclient.Message {
 			return bridgeclient.Ignored{Why: "unknown item type that looks like an answer"}
 		}
 		r := refuse(callID, runtimeID, fault.UnknownItemType, "the item type is not part of the protocol")
-		r.Err.With("type", kind).Next("send one of action_call, site_action_call, state_projection_call, runtime_status, runtime_probe")
+		r.Err.With("type", kind).Next(
+			"send one of action_call, site_action_call, state_projection_call, runtime_status, runtime_probe",
+		)
 		return r.Refused
 	}
 	switch kind {
@@ -170,7 +174,9 @@ func decodeCall(members map[string]json.RawMessage) bridgeclient.Message {
 	if t := in.Target; t != nil {
 		to := &call.Run.Target
 		if t.RuntimeID != "" && to.RuntimeID != "" && t.RuntimeID != to.RuntimeID {
-			r := refuse(in.CallID, in.RuntimeID, fault.RuntimeNotFound, "the call names two runtimes, and no runtime is both")
+			r := refuse(
+				in.CallID, in.RuntimeID, fault.RuntimeNotFound, "the call names two runtimes, and no runtime is both",
+			)
 			r.Err.With("runtime_id", to.RuntimeID).With("target_runtime_id", t.RuntimeID)
 			return r.Refused
 		}
@@ -206,9 +212,12 @@ func decodeSiteCall(members map[string]json.RawMessage) bridgeclient.Message {
 	return &bridgeclient.Call{
 		ID: in.CallID, RuntimeID: in.RuntimeID, Type: typeSiteCall,
 		Run: runtime.Call{
-			ID: in.CallID, Name: siteTool, Arguments: args, Timeout: duration(in.TimeoutMS),
-			Target: runtime.Target{RuntimeID: in.RuntimeID},
-			Map:    &runtime.SuppliedMap{Path: in.MapPath, JSON: in.Map},
+			ID:        in.CallID,
+			Name:      siteTool,
+			Arguments: args,
+			Timeout:   duration(in.TimeoutMS),
+			Target:    runtime.Target{RuntimeID: in.RuntimeID},
+			Map:       &runtime.SuppliedMap{Path: in.MapPath, JSON: in.Map},
 		},
 		Digest: digest(in.Action, in.Arguments),
 	}

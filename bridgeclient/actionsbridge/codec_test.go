@@ -58,7 +58,10 @@ func TestReplyIsNeverEmpty(t *testing.T) {
 		{"nothing at all", runtime.Reply{}, `"code":"internal"`},
 		{"output that is not JSON", runtime.Reply{Output: json.RawMessage(`{"a":`)}, `"code":"invalid_result"`},
 		{"output of one line", runtime.Reply{Output: json.RawMessage("{\n \"a\": 1\n}")}, `"output":{"a":1}`},
-		{"evidence that cannot be encoded", runtime.Reply{Err: fault.New(fault.Internal, "m").With("f", func() {})}, `"code":"internal"`},
+		{
+			"evidence that cannot be encoded",
+			runtime.Reply{Err: fault.New(fault.Internal, "m").With("f", func() {})}, `"code":"internal"`,
+		},
 	} {
 		got := string(d.Reply(call, tc.reply))
 		if !strings.Contains(got, tc.want) || !strings.Contains(got, `"call_id":"c"`) || strings.Contains(got, "\n") {
@@ -76,8 +79,12 @@ func TestManifestModes(t *testing.T) {
 		first bool
 		want  func(string) bool
 	}{
-		{"first announcement", actionsbridge.ManifestFirst, true, func(s string) bool { return strings.Contains(s, `"primitive_dictionary"`) }},
-		{"later announcement", actionsbridge.ManifestFirst, false, func(s string) bool { return strings.Contains(s, head) }},
+		{"first announcement", actionsbridge.ManifestFirst, true, func(s string) bool {
+			return strings.Contains(s, `"primitive_dictionary"`)
+		}},
+		{"later announcement", actionsbridge.ManifestFirst, false, func(s string) bool {
+			return strings.Contains(s, head)
+		}},
 		{"head only", actionsbridge.ManifestHead, true, func(s string) bool { return strings.Contains(s, head) }},
 		{"none", actionsbridge.ManifestNone, true, func(s string) bool { return !strings.Contains(s, `"manifest"`) }},
 	} {
@@ -141,8 +148,10 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkDecode(b *testing.B) {
 	d := actionsbridge.New(nil)
 	for _, bc := range []struct{ name, frame string }{
-		{"small", `{"type":"action_call","call_id":"c-1","runtime_id":"rt-1","name":"pointer.click","arguments":{"x":1,"y":2}}`},
-		{"bundle of 1 MB", `{"type":"action_call","call_id":"c-1","runtime_id":"rt-1","name":"storage.import_bundle","arguments":{"bundle":{"entries":[{"content":"` + strings.Repeat("x", 1<<20) + `"}]}}}`},
+		{"small", `{"type":"action_call","call_id":"c-1","runtime_id":"rt-1","name":"pointer.click",` +
+			`"arguments":{"x":1,"y":2}}`},
+		{"bundle of 1 MB", `{"type":"action_call","call_id":"c-1","runtime_id":"rt-1","name":"storage.import_bundle",` +
+			`"arguments":{"bundle":{"entries":[{"content":"` + strings.Repeat("x", 1<<20) + `"}]}}}`},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			b.SetBytes(int64(len(bc.frame)))

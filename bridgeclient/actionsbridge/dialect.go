@@ -53,11 +53,24 @@ func (d *Dialect) Name() string { return "actions-bridge" }
 func (d *Dialect) Ready(host bridgeclient.Host, tab runtime.TabStatus, first bool) []byte {
 	info := host.Info()
 	item := readyItem{
-		Type: typeReady, RuntimeID: tab.RuntimeID, RuntimeKey: tab.RuntimeKey, AuthorizationID: tab.AuthorizationID,
-		ExtensionVersion: version(info), Device: info.Device,
-		URL: tab.URL, Host: hostName(tab.URL), Title: tab.Title,
-		Tab:          tabItem{TabID: tab.TabID, WindowID: tab.WindowID, Title: tab.Title, Active: tab.Active},
-		Runtime:      runtimeItem{Name: product, Version: info.Version, Host: info.Host, Browser: info.Browser, RepeatsCalls: true, CancelsCalls: true},
+		Type:             typeReady,
+		RuntimeID:        tab.RuntimeID,
+		RuntimeKey:       tab.RuntimeKey,
+		AuthorizationID:  tab.AuthorizationID,
+		ExtensionVersion: version(info),
+		Device:           info.Device,
+		URL:              tab.URL,
+		Host:             hostName(tab.URL),
+		Title:            tab.Title,
+		Tab:              tabItem{TabID: tab.TabID, WindowID: tab.WindowID, Title: tab.Title, Active: tab.Active},
+		Runtime: runtimeItem{
+			Name:         product,
+			Version:      info.Version,
+			Host:         info.Host,
+			Browser:      info.Browser,
+			RepeatsCalls: true,
+			CancelsCalls: true,
+		},
 		Capabilities: info.Capabilities,
 	}
 	switch {
@@ -102,9 +115,17 @@ func (d *Dialect) Status(host bridgeclient.Host, tab runtime.TabStatus, at time.
 		states = []string{}
 	}
 	return marshal(statusItem{
-		Type: typeStatus, RuntimeID: tab.RuntimeID, RuntimeKey: tab.RuntimeKey, AuthorizationID: tab.AuthorizationID,
-		ExtensionVersion: version(host.Info()), URL: tab.URL, Connected: true,
-		States: states, Actions: tab.Actions, Attachments: tab.Attachments, ObservedAt: stamp(at),
+		Type:             typeStatus,
+		RuntimeID:        tab.RuntimeID,
+		RuntimeKey:       tab.RuntimeKey,
+		AuthorizationID:  tab.AuthorizationID,
+		ExtensionVersion: version(host.Info()),
+		URL:              tab.URL,
+		Connected:        true,
+		States:           states,
+		Actions:          tab.Actions,
+		Attachments:      tab.Attachments,
+		ObservedAt:       stamp(at),
 	})
 }
 
@@ -117,7 +138,11 @@ func (d *Dialect) Removed(runtimeID string) []byte {
 func (d *Dialect) Event(ev runtime.Event) []byte {
 	if ev.Name == runtime.AnnouncementEvent {
 		return marshal(announcementItem{
-			Type: typeAnnouncement, RuntimeID: ev.Tab.RuntimeID, RuntimeKey: ev.Tab.RuntimeKey, Record: ev.Payload, At: stamp(ev.ObservedAt),
+			Type:       typeAnnouncement,
+			RuntimeID:  ev.Tab.RuntimeID,
+			RuntimeKey: ev.Tab.RuntimeKey,
+			Record:     ev.Payload,
+			At:         stamp(ev.ObservedAt),
 		})
 	}
 	payload := ev.Payload
@@ -125,8 +150,14 @@ func (d *Dialect) Event(ev runtime.Event) []byte {
 		payload = json.RawMessage("{}")
 	}
 	item := eventItem{
-		Type: typeEvent, EventID: ev.ID, RuntimeID: ev.Tab.RuntimeID, Name: ev.Name, Event: ev.PageEvent,
-		URL: first(ev.URL, ev.Tab.URL), Payload: payload, PreviousCallID: ev.PreviousCallID,
+		Type:           typeEvent,
+		EventID:        ev.ID,
+		RuntimeID:      ev.Tab.RuntimeID,
+		Name:           ev.Name,
+		Event:          ev.PageEvent,
+		URL:            first(ev.URL, ev.Tab.URL),
+		Payload:        payload,
+		PreviousCallID: ev.PreviousCallID,
 	}
 	if !ev.ObservedAt.IsZero() {
 		item.ObservedAt = stamp(ev.ObservedAt)
@@ -141,8 +172,14 @@ func (d *Dialect) Progress(call *bridgeclient.Call, p runtime.Progress, at time.
 		entered = strings.TrimSuffix(p.Step+":"+p.Phase, ":")
 	}
 	return marshal(progressItem{
-		Type: typeProgress, CallID: call.ID, RuntimeID: call.RuntimeID, Action: call.Run.Name,
-		Entered: first(entered, p.Primitive), Step: p.Step, Primitive: p.Primitive, ObservedAt: stamp(at),
+		Type:       typeProgress,
+		CallID:     call.ID,
+		RuntimeID:  call.RuntimeID,
+		Action:     call.Run.Name,
+		Entered:    first(entered, p.Primitive),
+		Step:       p.Step,
+		Primitive:  p.Primitive,
+		ObservedAt: stamp(at),
 	})
 }
 

@@ -116,7 +116,8 @@ func play(t *testing.T, a *txtar.Archive) {
 		switch f.Name {
 		case "peer":
 			for line := range strings.Lines(string(f.Data)) {
-				if line = strings.TrimSpace(line); line != "" {
+				line = strings.TrimSpace(line)
+				if line != "" {
 					p.do(line)
 				}
 			}
@@ -167,8 +168,14 @@ func (p *player) do(line string) {
 		}
 		p.parse(rest, &ev)
 		p.host.Emit(runtime.Event{
-			Kind: runtime.DOMEvent, ID: ev.ID, Tab: p.host.Tabs()[0], Name: ev.Name, PageEvent: ev.Event,
-			Payload: ev.Payload, PreviousCallID: ev.Call, ObservedAt: time.Now(),
+			Kind:           runtime.DOMEvent,
+			ID:             ev.ID,
+			Tab:            p.host.Tabs()[0],
+			Name:           ev.Name,
+			PageEvent:      ev.Event,
+			Payload:        ev.Payload,
+			PreviousCallID: ev.Call,
+			ObservedAt:     time.Now(),
 		})
 	default:
 		p.send(line)

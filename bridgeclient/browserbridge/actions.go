@@ -188,12 +188,18 @@ func (e *engine) perform(ctx context.Context, a action, tab runtime.TabStatus) (
 	name := ""
 	switch a.kind {
 	case actClick:
-		name, args["force"], args["timeout_ms"] = "pointer.click", true, resolveLimit.Milliseconds()
+		name = "pointer.click"
+		args["force"] = true
+		args["timeout_ms"] = resolveLimit.Milliseconds()
 	case actHover:
-		name, args["force"], args["timeout_ms"] = "page.hover", true, resolveLimit.Milliseconds()
+		name = "page.hover"
+		args["force"] = true
+		args["timeout_ms"] = resolveLimit.Milliseconds()
 	case actType:
 		name, args["timeout_ms"] = "text.type", resolveLimit.Milliseconds()
-		args["text"], args["trusted"], args["caret"] = a.text, true, "end"
+		args["text"] = a.text
+		args["trusted"] = true
+		args["caret"] = "end"
 	case actWaitFor:
 		args["state"] = "rendered"
 		name, args = "page.wait", map[string]any{"conditions": []any{args}, "timeout_ms": a.timeout.Milliseconds()}
@@ -224,7 +230,9 @@ func (e *engine) target(a action, tabID int) (map[string]any, *Error) {
 }
 
 func staleUID() *Error {
-	return &Error{codeElementStale, "this uid is not known, because the page was replaced or not extracted yet; extract again"}
+	return &Error{
+		codeElementStale, "this uid is not known, because the page was replaced or not extracted yet; extract again",
+	}
 }
 
 // targeted is the outcome of an action on an element. A uid of a document that
@@ -255,7 +263,11 @@ func (e *engine) screenshot(ctx context.Context, a action, tab runtime.TabStatus
 		DataURL string `json:"data_url"`
 	}
 	err := e.do(ctx, tab, "browser.screenshot", map[string]any{
-		"format": "jpeg", "quality": jpegQuality, "scale": "css", "full_page": a.fullPage, "capture_timeout_ms": (screenshotLimit - time.Second).Milliseconds(),
+		"format":             "jpeg",
+		"quality":            jpegQuality,
+		"scale":              "css",
+		"full_page":          a.fullPage,
+		"capture_timeout_ms": (screenshotLimit - time.Second).Milliseconds(),
 	}, &out)
 	if err != nil {
 		return nil, translate(err)
@@ -407,7 +419,9 @@ func (e *engine) closeTab(ctx context.Context, f *flight, tab runtime.TabStatus)
 
 // do runs a primitive on a tab. A dialog that is in the way, or that the
 // primitive opened, is answered, where nobody can see it.
-func (e *engine) do(ctx context.Context, tab runtime.TabStatus, name string, args map[string]any, into any) *fault.Error {
+func (e *engine) do(
+	ctx context.Context, tab runtime.TabStatus, name string, args map[string]any, into any,
+) *fault.Error {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "encoding arguments")
@@ -441,7 +455,13 @@ func (e *engine) do(ctx context.Context, tab runtime.TabStatus, name string, arg
 }
 
 func (e *engine) call(ctx context.Context, tab runtime.TabStatus, name string, raw json.RawMessage) runtime.Reply {
-	call := runtime.Call{ID: e.callID(name), Target: runtime.Target{Workspace: tab.Workspace, TabID: tab.TabID}, Name: name, Arguments: raw, OwnWords: true}
+	call := runtime.Call{
+		ID:        e.callID(name),
+		Target:    runtime.Target{Workspace: tab.Workspace, TabID: tab.TabID},
+		Name:      name,
+		Arguments: raw,
+		OwnWords:  true,
+	}
 	if deadline, ok := ctx.Deadline(); ok {
 		call.Timeout = max(time.Millisecond, time.Until(deadline))
 	}

@@ -66,7 +66,8 @@ func (b *blocklist) set(entries []string) {
 	defer b.mu.Unlock()
 	b.entries = nil
 	for _, e := range entries {
-		if e = normalDomain(e); e != "" {
+		e = normalDomain(e)
+		if e != "" {
 			b.entries = append(b.entries, e)
 		}
 	}

@@ -123,7 +123,10 @@ func New(o Options) (*Client, error) {
 		v   *time.Duration
 		def time.Duration
 	}{
-		{&o.AckTimeout, 10 * time.Second}, {&o.PingEvery, 20 * time.Second}, {&o.RetryMin, time.Second}, {&o.RetryMax, 30 * time.Second},
+		{&o.AckTimeout, 10 * time.Second},
+		{&o.PingEvery, 20 * time.Second},
+		{&o.RetryMin, time.Second},
+		{&o.RetryMax, 30 * time.Second},
 		{&o.HealthyAfter, 30 * time.Second},
 	} {
 		if *d.v <= 0 {

@@ -31,7 +31,8 @@ const (
 // caps is what hello announces: the actions, and words for what not every
 // client can do.
 var caps = []string{
-	actNavigate, actClick, actType, actHover, actPressKey, actScroll, actScreenshot, actExtract, actEvaluate, actWaitFor, actGetTabs, actOpenTab, actCloseTab,
+	actNavigate, actClick, actType, actHover, actPressKey, actScroll, actScreenshot,
+	actExtract, actEvaluate, actWaitFor, actGetTabs, actOpenTab, actCloseTab,
 	"uid", "obstacle", "full_page",
 }
 
@@ -177,7 +178,8 @@ func (a *action) read(members map[string]json.RawMessage) *Error {
 			a.up = d == "up"
 		case "amount":
 			if _, ok := members[name]; ok {
-				if a.amount = r.number(name); r.failed == nil && !(a.amount > 0 && a.amount <= maxScroll) {
+				a.amount = r.number(name)
+				if r.failed == nil && !(a.amount > 0 && a.amount <= maxScroll) {
 					return invalidAction("%s: amount is above 0 and at most %d", a.kind, maxScroll)
 				}
 			}

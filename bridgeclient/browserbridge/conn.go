@@ -64,7 +64,13 @@ func refusedBy(err error) error {
 
 // handshake sends hello and waits for the answer. Nothing else is sent before.
 func (c *Client) handshake(ctx, live context.Context, ws *websocket.Conn) (incoming, error) {
-	hello, err := json.Marshal(Hello{Type: "hello", ProtocolVersion: ProtocolVersion, ClientVersion: c.o.ClientVersion, PairingToken: c.o.Token, Caps: caps})
+	hello, err := json.Marshal(Hello{
+		Type:            "hello",
+		ProtocolVersion: ProtocolVersion,
+		ClientVersion:   c.o.ClientVersion,
+		PairingToken:    c.o.Token,
+		Caps:            caps,
+	})
 	if err != nil {
 		return incoming{}, err
 	}
@@ -90,7 +96,10 @@ func (c *Client) handshake(ctx, live context.Context, ws *websocket.Conn) (incom
 		switch m.Type {
 		case "ack":
 			if m.ProtocolVersion != ProtocolVersion {
-				return m, &RejectedError{RequiredMin: m.ProtocolVersion, Message: fmt.Sprintf("the backend acknowledged protocol version %d", m.ProtocolVersion)}
+				return m, &RejectedError{
+					RequiredMin: m.ProtocolVersion,
+					Message:     fmt.Sprintf("the backend acknowledged protocol version %d", m.ProtocolVersion),
+				}
 			}
 			return m, nil
 		case "reject":

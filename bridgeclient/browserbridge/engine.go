@@ -86,9 +86,18 @@ type flight struct {
 
 func newEngine(o *Options, log *slog.Logger, out *outbox) *engine {
 	e := &engine{
-		o: o, log: log, out: out, host: o.Host,
-		sessions: map[int]*session{}, uids: map[int]map[string]string{}, known: map[int]bool{}, prepared: map[int]bool{}, closing: map[int]bool{},
-		fresh: map[int]bool{}, lanes: map[int]*lane{}, flights: map[string]*flight{},
+		o:        o,
+		log:      log,
+		out:      out,
+		host:     o.Host,
+		sessions: map[int]*session{},
+		uids:     map[int]map[string]string{},
+		known:    map[int]bool{},
+		prepared: map[int]bool{},
+		closing:  map[int]bool{},
+		fresh:    map[int]bool{},
+		lanes:    map[int]*lane{},
+		flights:  map[string]*flight{},
 	}
 	e.blocked.set(o.Block)
 	return e

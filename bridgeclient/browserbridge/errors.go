@@ -21,7 +21,8 @@ const (
 func translate(err *fault.Error) *Error {
 	code := codeInternal
 	switch err.Code {
-	case fault.TargetNotFound, fault.TargetNotActionable, fault.TargetNotFocusable, fault.TargetNotEditable, fault.TargetObscured, fault.ElementStale,
+	case fault.TargetNotFound, fault.TargetNotActionable, fault.TargetNotFocusable, fault.TargetNotEditable,
+		fault.TargetObscured, fault.ElementStale,
 		fault.MultipleTargets, fault.FrameNotFound:
 		code = codeElementNotFound
 	case fault.InvalidSelector, fault.InvalidInput, fault.InvalidArguments, fault.InvalidKey:

@@ -25,7 +25,8 @@ type extracted struct {
 
 // interactive are the roles that are listed; generic ones only with a name.
 var interactive = []string{
-	"button", "link", "textbox", "searchbox", "combobox", "listbox", "option", "checkbox", "radio", "switch", "slider", "spinbutton",
+	"button", "link", "textbox", "searchbox", "combobox", "listbox",
+	"option", "checkbox", "radio", "switch", "slider", "spinbutton",
 	"menuitem", "menuitemcheckbox", "menuitemradio", "tab", "treeitem", "generic",
 }
 
@@ -63,7 +64,11 @@ func (e *engine) extract(ctx context.Context, a action, tab runtime.TabStatus) (
 	out := extracted{Text: cut(page.Text, maxText), Markdown: cut(page.Markdown, maxMarkdown), Elements: elements}
 	if a.selector == "" { // a part of a page is no page: it would look empty
 		out.Obstacle = DetectObstacle(Sighting{
-			URL: page.URL, Title: page.Title, Markdown: page.Markdown, Elements: elements, CaptchaFrame: e.captchaFrame(ctx, tab),
+			URL:          page.URL,
+			Title:        page.Title,
+			Markdown:     page.Markdown,
+			Elements:     elements,
+			CaptchaFrame: e.captchaFrame(ctx, tab),
 		})
 	}
 	return out, nil
@@ -107,7 +112,12 @@ func (e *engine) captchaFrame(ctx context.Context, tab runtime.TabStatus) bool {
 			Attributes map[string]*string
 		}
 	}
-	args := map[string]any{"selector": "iframe[src]", "attributes": []string{"src"}, "max_matches": 200, "max_payload_bytes": 256000}
+	args := map[string]any{
+		"selector":          "iframe[src]",
+		"attributes":        []string{"src"},
+		"max_matches":       200,
+		"max_payload_bytes": 256000,
+	}
 	if err := e.do(ctx, tab, "dom.observe.attributes", args, &seen); err != nil {
 		return false // rather miss one
 	}
@@ -135,7 +145,8 @@ func challengeFrame(src string) bool {
 		if !strings.HasPrefix(path, "/recaptcha/") {
 			return false
 		}
-		return strings.Contains(path, "/bframe") || strings.Contains(path, "/anchor") && u.Query().Get("size") != "invisible"
+		return strings.Contains(path, "/bframe") ||
+			strings.Contains(path, "/anchor") && u.Query().Get("size") != "invisible"
 	}
 	return false
 }
@@ -147,7 +158,10 @@ func (e *engine) evaluate(ctx context.Context, a action, tab runtime.TabStatus) 
 		Value       json.RawMessage `json:"value"`
 		Description string          `json:"description"`
 	}
-	err := e.do(ctx, tab, "page.evaluate", map[string]any{"body": a.script, "dialogs": "answer", "timeout_ms": evaluateLimit.Milliseconds()}, &out)
+	err := e.do(
+		ctx, tab, "page.evaluate",
+		map[string]any{"body": a.script, "dialogs": "answer", "timeout_ms": evaluateLimit.Milliseconds()}, &out,
+	)
 	if err != nil {
 		if exception, ok := err.Evidence["exception"].(string); ok {
 			return nil, invalidAction("%s", exception)
@@ -164,7 +178,11 @@ func shape(kind string, value json.RawMessage, description string) map[string]an
 	case len(value) > maxValue:
 		s := string(value)
 		kept := cut(s, maxValue)
-		return map[string]any{"type": kind, "truncated": true, "preview": kept + fmt.Sprintf("…[truncated %d chars]", len([]rune(s[len(kept):])))}
+		return map[string]any{
+			"type":      kind,
+			"truncated": true,
+			"preview":   kept + fmt.Sprintf("…[truncated %d chars]", len([]rune(s[len(kept):]))),
+		}
 	case len(value) > 0:
 		return map[string]any{"type": kind, "value": value}
 	case description != "":

@@ -51,7 +51,14 @@ func peer(t *testing.T, talk func(n int, ws *websocket.Conn)) string {
 
 func client(t *testing.T, url string, change func(*browserbridge.Options)) *browserbridge.Client {
 	t.Helper()
-	o := browserbridge.Options{URL: url, Host: &noHost{}, Token: "sesame", ClientVersion: "1.2", RetryMin: 10 * time.Millisecond, RetryMax: 50 * time.Millisecond}
+	o := browserbridge.Options{
+		URL:           url,
+		Host:          &noHost{},
+		Token:         "sesame",
+		ClientVersion: "1.2",
+		RetryMin:      10 * time.Millisecond,
+		RetryMax:      50 * time.Millisecond,
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -85,14 +92,30 @@ func TestRefusalsAreFinal(t *testing.T) {
 		code        int
 		want        string
 	}{
-		{"version", `{"type":"reject","requiredMinProtocolVersion":5,"error":{"code":"invalid_action","message":"too old"}}`, 4001, "it needs version 5"},
-		{"version 3", `{"type":"reject","requiredMinProtocolVersion":3,"error":{"code":"invalid_action","message":"too new"}}`, 4001, "protocol version does not match"},
-		{"token", `{"type":"reject","requiredMinProtocolVersion":4,"error":{"code":"internal_error","message":"who are you"}}`, 4002, "pairing token is not valid"},
-		{"reject and an ordinary close", `{"type":"reject","error":{"code":"internal_error","message":"closed for today"}}`, 1000, "closed for today"},
+		{
+			"version",
+			`{"type":"reject","requiredMinProtocolVersion":5,"error":{"code":"invalid_action","message":"too old"}}`,
+			4001, "it needs version 5",
+		},
+		{
+			"version 3",
+			`{"type":"reject","requiredMinProtocolVersion":3,"error":{"code":"invalid_action","message":"too new"}}`,
+			4001, "protocol version does not match",
+		},
+		{"token", `{"type":"reject","requiredMinProtocolVersion":4,"error":{"code":"internal_error",` +
+			`"message":"who are you"}}`, 4002, "pairing token is not valid"},
+		{
+			"reject and an ordinary close",
+			`{"type":"reject","error":{"code":"internal_error","message":"closed for today"}}`,
+			1000, "closed for today",
+		},
 		{"close 4001 alone", "", 4001, "protocol version does not match"},
 		{"close 4002 alone", "", 4002, "pairing token is not valid"},
 		{"ack of another version", `{"type":"ack","protocolVersion":5,"serverVersion":"x"}`, 1000, "version 5"},
-		{"close 4002 after ack", `{"type":"ack","protocolVersion":4,"serverVersion":"x"}`, 4002, "pairing token is not valid"},
+		{
+			"close 4002 after ack", `{"type":"ack","protocolVersion":4,"serverVersion":"x"}`,
+			4002, "pairing token is not valid",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var mu sync.Mutex
@@ -102,7 +125,8 @@ func TestRefusalsAreFinal(t *testing.T) {
 				connections = n
 				mu.Unlock()
 				hello := read(t, ws)
-				if hello["type"] != "hello" || hello["protocolVersion"] != 4.0 || hello["pairingToken"] != "sesame" || hello["clientVersion"] != "1.2" || len(hello["caps"].([]any)) != 16 {
+				if hello["type"] != "hello" || hello["protocolVersion"] != 4.0 || hello["pairingToken"] != "sesame" ||
+					hello["clientVersion"] != "1.2" || len(hello["caps"].([]any)) != 16 {
 					t.Errorf("hello is %v", hello)
 				}
 				if c.frame != "" {
@@ -244,7 +268,9 @@ func TestResultsOfALostConnectionAreDropped(t *testing.T) {
 	<-b.events // session_started
 	failed := make(chan error, 1)
 	go func() {
-		_, err := b.backend.Do(ctx, json.RawMessage(`{"type":"evaluate","expression":"return fetch('/held').then(() => 1)"}`))
+		_, err := b.backend.Do(
+			ctx, json.RawMessage(`{"type":"evaluate","expression":"return fetch('/held').then(() => 1)"}`),
+		)
 		failed <- err
 	}()
 	select {
@@ -304,7 +330,10 @@ func TestBackendRefuses(t *testing.T) {
 
 func TestNewestClientWins(t *testing.T) {
 	kinds := make(chan string, 20)
-	b := connect(t, &noHost{}, func(o *browserbridge.Options) { o.RetryMin, o.RetryMax = time.Minute, time.Minute }, backend.Options{OnConnection: func(k string) { kinds <- k }})
+	b := connect(t, &noHost{}, func(o *browserbridge.Options) {
+		o.RetryMin = time.Minute
+		o.RetryMax = time.Minute
+	}, backend.Options{OnConnection: func(k string) { kinds <- k }})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = client(t, b.url, nil).Run(ctx) })
@@ -358,7 +387,8 @@ func TestQueues(t *testing.T) {
 	}
 	for range 8 { // and the others wait
 		var e *browserbridge.Error
-		if err := <-answers; !errors.As(err, &e) || e.Code != "internal_error" || !strings.Contains(e.Message, "32 requests") {
+		if err := <-answers; !errors.As(err, &e) || e.Code != "internal_error" ||
+			!strings.Contains(e.Message, "32 requests") {
 			t.Errorf("one request too many: %v, want that it is refused", err)
 		}
 	}
@@ -386,7 +416,11 @@ func TestQueues(t *testing.T) {
 	case err := <-first:
 		t.Fatalf("the first request was not in flight: %v", err)
 	}
-	r, err := b.backend.Raw(ctx, id, browserbridge.Request{Type: "request", ID: id, Action: json.RawMessage(`{"type":"get_tabs"}`)})
+	r, err := b.backend.Raw(ctx, id, browserbridge.Request{
+		Type:   "request",
+		ID:     id,
+		Action: json.RawMessage(`{"type":"get_tabs"}`),
+	})
 	if err != nil || r.Error == nil || r.Error.Code != "invalid_action" {
 		t.Errorf("a second request with an id in flight: %+v, %v", r, err)
 	}

@@ -90,11 +90,14 @@ func ask(t *testing.T, b *bridge, action string) json.RawMessage {
 }
 
 func TestScreenshotSizes(t *testing.T) {
-	b := page(t, `document.documentElement.style.margin = document.body.style.margin = 0; document.body.innerHTML = '<div style="height:20000px;background:linear-gradient(red,blue)"></div>'`)
+	b := page(t, `document.documentElement.style.margin = document.body.style.margin = 0; document.body.innerHTML = `+
+		`'<div style="height:20000px;background:linear-gradient(red,blue)"></div>'`)
 	var view struct {
 		Value struct{ W, H int }
 	}
-	if err := json.Unmarshal(ask(t, b, `{"type":"evaluate","expression":"return {W: innerWidth, H: innerHeight}"}`), &view); err != nil {
+	if err := json.Unmarshal(
+		ask(t, b, `{"type":"evaluate","expression":"return {W: innerWidth, H: innerHeight}"}`), &view,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -113,7 +116,10 @@ func TestScreenshotSizes(t *testing.T) {
 		}
 		size, err := jpeg.DecodeConfig(bytes.NewReader(data))
 		if err != nil || size.Height != c.height || size.Width < view.Value.W-20 {
-			t.Errorf("%s is %d by %d (%v), want a height of %d and a width of %d", c.action, size.Width, size.Height, err, c.height, view.Value.W)
+			t.Errorf(
+				"%s is %d by %d (%v), want a height of %d and a width of %d",
+				c.action, size.Width, size.Height, err, c.height, view.Value.W,
+			)
 		}
 	}
 }
@@ -128,7 +134,8 @@ func TestLimitsOfExtract(t *testing.T) {
 		name, got string
 		most      int
 	}{{"text", out.Text, 50_000}, {"markdown", out.Markdown, 30_000}} {
-		if n := len(c.got); n > c.most || n < c.most-100 || strings.Contains(c.got, "truncated") || strings.ContainsRune(c.got, '\uFFFD') {
+		if n := len(c.got); n > c.most || n < c.most-100 || strings.Contains(c.got, "truncated") ||
+			strings.ContainsRune(c.got, '\uFFFD') {
 			t.Errorf("%s has %d bytes, want up to %d and nearly so, without a marker", c.name, n, c.most)
 		}
 	}

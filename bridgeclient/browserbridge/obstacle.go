@@ -108,8 +108,10 @@ var (
 	captchaSegment = lazily(`^(captcha|hcaptcha|recaptcha)(\.[a-z]+)?$`)
 	captchaHosts   = []string{"challenges.cloudflare.com", "hcaptcha.com", "recaptcha.net"}
 	captchaPhrases = []string{
-		"verify you are human", "verify that you are human", "verifying you are human", "i'm not a robot", "i’m not a robot", "are you a robot",
-		"complete the security check", "checking your browser before", "press and hold", "press & hold", "unusual traffic from your computer", "solve the captcha",
+		"verify you are human", "verify that you are human", "verifying you are human",
+		"i'm not a robot", "i’m not a robot", "are you a robot",
+		"complete the security check", "checking your browser before", "press and hold",
+		"press & hold", "unusual traffic from your computer", "solve the captcha",
 	}
 )
 
@@ -129,7 +131,8 @@ func captcha(s Sighting, a address) *Obstacle {
 			return found("its address")
 		}
 	}
-	if strings.HasPrefix(a.path, "/cdn-cgi/challenge") || a.segment(captchaSegment()) && len(a.segments) <= 2 && len([]rune(s.Markdown)) < shortPage {
+	if strings.HasPrefix(a.path, "/cdn-cgi/challenge") ||
+		a.segment(captchaSegment()) && len(a.segments) <= 2 && len([]rune(s.Markdown)) < shortPage {
 		return found("its address")
 	}
 	if len([]rune(s.Markdown)) < phrasePage {
@@ -144,9 +147,15 @@ func captcha(s Sighting, a address) *Obstacle {
 
 // Layer 2: the server refuses.
 var (
-	deniedTitle   = lazily(`^(error )?(403|429)\b|\b(403|429)( -)? (forbidden|too many requests|error)\b|\b(forbidden|access denied|too many requests|rate limit(ed| exceeded)?|request blocked)$|^(forbidden|access denied|access to this page has been denied|too many requests|rate limit(ed| exceeded)?|request blocked)\b`)
+	deniedTitle = lazily(`^(error )?(403|429)\b|\b(403|429)( -)? (forbidden|too many ` +
+		`requests|error)\b|\b(forbidden|access denied|too many requests|rate limit(ed| exceeded)?|request ` +
+		`blocked)$|^(forbidden|access denied|access to this page has been denied|too many requests|rate limit(ed| ` +
+		`exceeded)?|request blocked)\b`)
 	deniedSegment = lazily(`^(403|forbidden|access-denied|access_denied|blocked)(\.[a-z]+)?$`)
-	deniedText    = lazily(`\b(403 forbidden|error 403|403 error|http 403|access denied|access to this page has been denied|you don't have permission to access|you don’t have permission to access|429 too many requests|too many requests|rate limit exceeded|you have been rate limited|request blocked|your (request|access|ip( address)?) has been blocked|you have been blocked)\b`)
+	deniedText    = lazily(`\b(403 forbidden|error 403|403 error|http 403|access denied|access to this page has been ` +
+		`denied|you don't have permission to access|you don’t have permission to access|429 too many requests|too ` +
+		`many requests|rate limit exceeded|you have been rate limited|request blocked|your (request|access|ip( ` +
+		`address)?) has been blocked|you have been blocked)\b`)
 )
 
 const (
@@ -249,7 +258,10 @@ func ordinary(signals map[string]bool, length int) bool {
 
 func sorted(signals map[string]bool) string {
 	var out []string
-	for _, s := range []string{"a password field", "a sign-in button", "a sign-up link", "a link for a forgotten password", "a provider's log-in", "its address", "its title"} {
+	for _, s := range []string{
+		"a password field", "a sign-in button", "a sign-up link",
+		"a link for a forgotten password", "a provider's log-in", "its address", "its title",
+	} {
 		if signals[s] {
 			out = append(out, s)
 		}

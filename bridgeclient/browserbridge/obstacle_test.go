@@ -30,7 +30,11 @@ func TestObstacles(t *testing.T) {
 	ordinary, kinds := 0, map[string]int{}
 	for _, c := range file.Cases {
 		got := browserbridge.DetectObstacle(browserbridge.Sighting{
-			URL: c.URL, Title: c.Title, Markdown: strings.Repeat(c.Markdown, c.Repeat), Elements: c.Elements, CaptchaFrame: c.CaptchaFrame,
+			URL:          c.URL,
+			Title:        c.Title,
+			Markdown:     strings.Repeat(c.Markdown, c.Repeat),
+			Elements:     c.Elements,
+			CaptchaFrame: c.CaptchaFrame,
 		})
 		switch {
 		case c.Want == nil:

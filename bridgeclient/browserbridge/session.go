@@ -36,7 +36,12 @@ func (e *engine) begin(tab runtime.TabStatus, own bool) *session {
 	now := time.Now()
 	s := &session{tabID: tab.TabID, own: own, domain: domainOf(tab.URL), startedAt: now, lastActionAt: now}
 	e.sessions[tab.TabID] = s
-	e.out.event(map[string]any{"type": "session_started", "domain": s.domain, "tabId": s.tabID, "startedAt": now.UnixMilli()})
+	e.out.event(map[string]any{
+		"type":      "session_started",
+		"domain":    s.domain,
+		"tabId":     s.tabID,
+		"startedAt": now.UnixMilli(),
+	})
 	e.touchIdle()
 	return s
 }
@@ -48,7 +53,13 @@ func (e *engine) end(tabID int, reason string) bool {
 		return false
 	}
 	delete(e.sessions, tabID)
-	e.out.event(map[string]any{"type": "session_ended", "domain": s.domain, "tabId": s.tabID, "actionCount": s.actionCount, "reason": reason})
+	e.out.event(map[string]any{
+		"type":        "session_ended",
+		"domain":      s.domain,
+		"tabId":       s.tabID,
+		"actionCount": s.actionCount,
+		"reason":      reason,
+	})
 	if reason != endTabClosed && reason != endDetached && e.prepared[tabID] {
 		delete(e.prepared, tabID)
 		e.release(tabID)

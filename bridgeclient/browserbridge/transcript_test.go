@@ -56,7 +56,13 @@ func connect(t testing.TB, host browserbridge.Host, change func(*browserbridge.O
 	b.backend = backend.New(with)
 	server := httptest.NewServer(b.backend)
 	b.url = "ws" + strings.TrimPrefix(server.URL, "http")
-	o := browserbridge.Options{URL: b.url, Host: host, ClientVersion: "test", RetryMin: 20 * time.Millisecond, RetryMax: 200 * time.Millisecond}
+	o := browserbridge.Options{
+		URL:           b.url,
+		Host:          host,
+		ClientVersion: "test",
+		RetryMin:      20 * time.Millisecond,
+		RetryMax:      200 * time.Millisecond,
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -94,9 +100,9 @@ func connect(t testing.TB, host browserbridge.Host, change func(*browserbridge.O
 //	! CODE [TEXT]   is the error that it gave, with TEXT in its message
 //	>> NAME ACTION  requests without waiting; << NAME and !! NAME as above
 //	* EVENT         is the next event
-//	@…              hidden ID (waits until get_tabs leaves it out), stop, stop_session ID, block HOSTS, drop, await, raw FRAME,
-//	                send ID FRAME (waits for the response to that id), removals (what hold_removals of the options
-//	                keeps back is told: the host reports that a tab was removed)
+//	@…              hidden ID (waits until get_tabs leaves it out), stop, stop_session ID, block HOSTS, drop, await,
+//	                raw FRAME, send ID FRAME (waits for the response to that id), removals (what hold_removals of
+//	                the options keeps back is told: the host reports that a tab was removed)
 //
 // "$SITE" and "$BLOCKED" are two origins of the pages. A string "$any" matches
 // anything, "$re:…" a text, "$absent" nothing, and any other "$name" stands for
@@ -200,11 +206,18 @@ func play(t *testing.T, host *runtime.Host, a *txtar.Archive) {
 		on = slow
 	}
 	b := connect(t, on, func(o *browserbridge.Options) {
-		o.Block, o.UserTabs, o.KeepWebDriver, o.LeaveDialogs = options.Block, options.UserTabs, options.KeepWebDriver, options.LeaveDialogs
+		o.Block = options.Block
+		o.UserTabs = options.UserTabs
+		o.KeepWebDriver = options.KeepWebDriver
+		o.LeaveDialogs = options.LeaveDialogs
 		o.Idle = time.Duration(options.IdleMS) * time.Millisecond
 	}, backend.Options{})
 	p := &player{
-		bridge: b, t: t, slow: slow, names: map[string]any{}, pending: map[string]chan outcome{},
+		bridge:  b,
+		t:       t,
+		slow:    slow,
+		names:   map[string]any{},
+		pending: map[string]chan outcome{},
 		replace: strings.NewReplacer("$SITE", site.URL, "$BLOCKED", "http://blocked.localhost:"+port, "$PORT", port),
 	}
 	var last outcome

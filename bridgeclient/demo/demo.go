@@ -46,21 +46,81 @@ var calls = []call{
 	{say: "What does this site offer?", name: runtime.SiteTool, args: `{"mode":"list"}`},
 	{say: "A tool of the map that this one imports", name: runtime.SiteTool, args: site("helpers.headings", `{}`)},
 	{say: "Wait for content that arrives late", name: runtime.SiteTool, args: site("board.read_activity", `{}`)},
-	{say: "Add a card: a composer that appears a moment later, typed and saved with trusted input", name: runtime.SiteTool, args: site("board.add_card", `{"list":"todo","title":"Welcome the new pilot"}`)},
-	{say: "Set labels, one step per label, on one-pixel checkboxes behind styled labels", name: runtime.SiteTool, args: site("board.label_card", `{"title":"Welcome the new pilot","labels":["upkeep","urgent"]}`)},
-	{say: "Choose a member in a shadow-root widget", name: runtime.SiteTool, args: site("board.assign_card", `{"title":"Welcome the new pilot","member":"Ada"}`)},
-	{say: "Write a comment in a frame", name: runtime.SiteTool, args: site("board.comment_card", `{"title":"Welcome the new pilot","text":"Berth 4 is free from noon"}`)},
-	{say: "Read the page as state, in a few bytes", name: runtime.SiteTool, args: `{"mode":"state_summary","projection_name":"board.state","summary_name":"agent_context"}`},
-	{say: "Watch that state from now on", name: runtime.SiteTool, args: `{"mode":"state_watch","projection_name":"board.state","debounce_ms":50}`},
-	{say: "Move the card: the watch tells what changed, unasked", name: runtime.SiteTool, args: site("board.move_card", `{"title":"Welcome the new pilot","to":"doing"}`), event: "state.board.state"},
-	{say: "End the watch", name: runtime.SiteTool, args: `{"mode":"state_watch","projection_name":"board.state","enabled":false}`},
-	{say: "Delete another one and answer the browser's question", name: runtime.SiteTool, args: site("board.delete_card", `{"title":"Sweep the fish market"}`)},
+	{
+		say:  "Add a card: a composer that appears a moment later, typed and saved with trusted input",
+		name: runtime.SiteTool,
+		args: site("board.add_card", `{"list":"todo","title":"Welcome the new pilot"}`),
+	},
+	{
+		say:  "Set labels, one step per label, on one-pixel checkboxes behind styled labels",
+		name: runtime.SiteTool,
+		args: site("board.label_card", `{"title":"Welcome the new pilot","labels":["upkeep","urgent"]}`),
+	},
+	{
+		say:  "Choose a member in a shadow-root widget",
+		name: runtime.SiteTool,
+		args: site("board.assign_card", `{"title":"Welcome the new pilot","member":"Ada"}`),
+	},
+	{
+		say:  "Write a comment in a frame",
+		name: runtime.SiteTool,
+		args: site("board.comment_card", `{"title":"Welcome the new pilot","text":"Berth 4 is free from noon"}`),
+	},
+	{
+		say:  "Read the page as state, in a few bytes",
+		name: runtime.SiteTool,
+		args: `{"mode":"state_summary","projection_name":"board.state","summary_name":"agent_context"}`,
+	},
+	{
+		say:  "Watch that state from now on",
+		name: runtime.SiteTool,
+		args: `{"mode":"state_watch","projection_name":"board.state","debounce_ms":50}`,
+	},
+	{
+		say:   "Move the card: the watch tells what changed, unasked",
+		name:  runtime.SiteTool,
+		args:  site("board.move_card", `{"title":"Welcome the new pilot","to":"doing"}`),
+		event: "state.board.state",
+	},
+	{
+		say:  "End the watch",
+		name: runtime.SiteTool,
+		args: `{"mode":"state_watch","projection_name":"board.state","enabled":false}`,
+	},
+	{
+		say:  "Delete another one and answer the browser's question",
+		name: runtime.SiteTool,
+		args: site("board.delete_card", `{"title":"Sweep the fish market"}`),
+	},
 	{say: "Read the result", name: runtime.SiteTool, args: site("board.list_cards", `{"list":"doing"}`)},
-	{say: "Is the page still as the map says? One of the checks opens a card first", name: runtime.SiteTool, args: `{"mode":"check"}`},
-	{say: "A call without its title is refused before anything happens", name: runtime.SiteTool, args: site("board.add_card", `{"list":"todo"}`), code: fault.InvalidInput},
-	{say: "An action nobody declared", name: runtime.SiteTool, args: site("board.open_crad", `{}`), code: fault.UnknownAction},
-	{say: "A primitive on an element that is not there", name: "locator.element_info", args: `{"locator":{"selector":"#crane"}}`, code: fault.TargetNotFound},
-	{say: "What does it look like now? Finish and close, Count and do first are attachments of the map", name: "browser.screenshot", args: `{"format":"png","max_width":1280}`},
+	{
+		say:  "Is the page still as the map says? One of the checks opens a card first",
+		name: runtime.SiteTool,
+		args: `{"mode":"check"}`,
+	},
+	{
+		say:  "A call without its title is refused before anything happens",
+		name: runtime.SiteTool,
+		args: site("board.add_card", `{"list":"todo"}`),
+		code: fault.InvalidInput,
+	},
+	{
+		say:  "An action nobody declared",
+		name: runtime.SiteTool,
+		args: site("board.open_crad", `{}`),
+		code: fault.UnknownAction,
+	},
+	{
+		say:  "A primitive on an element that is not there",
+		name: "locator.element_info",
+		args: `{"locator":{"selector":"#crane"}}`,
+		code: fault.TargetNotFound,
+	},
+	{
+		say:  "What does it look like now? Finish and close, Count and do first are attachments of the map",
+		name: "browser.screenshot",
+		args: `{"format":"png","max_width":1280}`,
+	},
 }
 
 // Options configure Run.
@@ -92,14 +152,20 @@ func Run(ctx context.Context, o Options) error {
 	show.say("The demo site is at %s", siteURL)
 
 	connected := make(chan struct{}, 1)
-	bridge, err := hub.New(hub.Options{Listen: "127.0.0.1:0", Logger: o.Runtime.Logger, Version: o.Runtime.Version, Observe: show.item, OnRuntime: func(c hub.RuntimeChange) {
-		if c.Kind == "connected" {
-			select {
-			case connected <- struct{}{}:
-			default:
+	bridge, err := hub.New(hub.Options{
+		Listen:  "127.0.0.1:0",
+		Logger:  o.Runtime.Logger,
+		Version: o.Runtime.Version,
+		Observe: show.item,
+		OnRuntime: func(c hub.RuntimeChange) {
+			if c.Kind == "connected" {
+				select {
+				case connected <- struct{}{}:
+				default:
+				}
 			}
-		}
-	}})
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -120,7 +186,12 @@ func Run(ctx context.Context, o Options) error {
 	defer func() { _ = host.Close(context.WithoutCancel(ctx)) }()
 	show.say("%s is running and shows the page", host.Info().Browser)
 
-	client, err := bridgeclient.New(&bridgeclient.Options{URL: "ws://" + bridge.Addr() + "/extension", Dialect: actionsbridge.New(nil), Host: host, Logger: o.Runtime.Logger})
+	client, err := bridgeclient.New(&bridgeclient.Options{
+		URL:     "ws://" + bridge.Addr() + "/extension",
+		Dialect: actionsbridge.New(nil),
+		Host:    host,
+		Logger:  o.Runtime.Logger,
+	})
 	if err != nil {
 		return err
 	}
@@ -207,8 +278,9 @@ func (c call) check(r hub.ToolResult) error {
 	if c.code != "" {
 		want = string(c.code)
 	}
-	return fault.New(fault.HandlerFailed, "the demo's call (%s) gave %q, expected %s: %s", c.say, e.Code, want, e.Message).
-		With("error", json.RawMessage(orNull(r.Error)))
+	return fault.New(
+		fault.HandlerFailed, "the demo's call (%s) gave %q, expected %s: %s", c.say, e.Code, want, e.Message,
+	).With("error", json.RawMessage(orNull(r.Error)))
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {
@@ -261,7 +333,10 @@ func (c *conversation) await(ctx context.Context, of call) error {
 				return nil
 			}
 		case <-late.C:
-			return fault.New(fault.HandlerFailed, "the demo's call (%s) was not followed by the event %s within 10 s", of.say, of.event)
+			return fault.New(
+				fault.HandlerFailed, "the demo's call (%s) was not followed by the event %s within 10 s",
+				of.say, of.event,
+			)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -64,7 +64,9 @@ func (a *app) pairingToken(token, file string) (string, error) {
 	return a.nearerToken(token, file)
 }
 
-func (a *app) connectBrowserBridge(ctx context.Context, target, token string, operated opsFlags, flags browserBridgeFlags) error {
+func (a *app) connectBrowserBridge(
+	ctx context.Context, target, token string, operated opsFlags, flags browserBridgeFlags,
+) error {
 	if u, err := url.Parse(target); err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "" {
 		return usage("URL is %q: expected ws://host/path or wss://host/path", address.Shown(target))
 	}
@@ -75,8 +77,16 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, op
 		var reached contact
 		connected := o.Connection()
 		client, err := browserbridge.New(browserbridge.Options{
-			URL: target, Host: h, Token: token, ClientVersion: version, Block: flags.block, KeepWebDriver: flags.keepWebDriver,
-			UserTabs: a.browser.attach != "" && !a.browser.isolated, LeaveDialogs: a.browser.headed || a.browser.attach != "", Idle: flags.idle, Logger: a.log,
+			URL:           target,
+			Host:          h,
+			Token:         token,
+			ClientVersion: version,
+			Block:         flags.block,
+			KeepWebDriver: flags.keepWebDriver,
+			UserTabs:      a.browser.attach != "" && !a.browser.isolated,
+			LeaveDialogs:  a.browser.headed || a.browser.attach != "",
+			Idle:          flags.idle,
+			Logger:        a.log,
 			OnState: func(s browserbridge.State) {
 				reached.hear(s.Kind == browserbridge.Ready, s.Err)
 				connected(s.Kind == browserbridge.Ready, s.Kind == browserbridge.Lost)
@@ -90,7 +100,8 @@ func (a *app) connectBrowserBridge(ctx context.Context, target, token string, op
 		err = client.Run(ctx)
 		var refused *browserbridge.RejectedError
 		if errors.As(err, &refused) {
-			return &exit{exitFailed, fault.New(fault.TransportFailed, "%s", refused.Error()).Next("update this program, or pair again and give the new token")}
+			return &exit{exitFailed, fault.New(fault.TransportFailed, "%s", refused.Error()).
+				Next("update this program, or pair again and give the new token")}
 		}
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -125,7 +136,12 @@ func (a *app) showBridgeState(s browserbridge.State, target string) {
 // line and prints responses and events, one JSON object per line.
 func (a *app) hubBrowserBridge(ctx context.Context, listen, token string) error {
 	err := backend.Console(ctx, listen, backend.ConsoleOptions{
-		Token: token, Version: "outrider " + version, In: a.stdin, Out: a.stdout, JSON: a.json, Logger: a.log,
+		Token:   token,
+		Version: "outrider " + version,
+		In:      a.stdin,
+		Out:     a.stdout,
+		JSON:    a.json,
+		Logger:  a.log,
 	})
 	if err != nil {
 		return listenFailed(err, "--listen", listen)

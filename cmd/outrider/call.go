@@ -45,7 +45,13 @@ func (a *app) callCommand() *cobra.Command {
 				return err
 			}
 			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
-				reply := h.Do(ctx, runtime.Call{ID: uuid.NewString(), Target: firstTab(h), Name: args[0], Arguments: arguments, Timeout: a.callLimit})
+				reply := h.Do(ctx, runtime.Call{
+					ID:        uuid.NewString(),
+					Target:    firstTab(h),
+					Name:      args[0],
+					Arguments: arguments,
+					Timeout:   a.callLimit,
+				})
 				if reply.Err != nil {
 					return reply.Err
 				}
@@ -83,7 +89,10 @@ func (a *app) knownName(name string) error {
 	if len(a.browser.maps) > 0 || name == runtime.SiteTool || slices.Contains(names, name) {
 		return nil
 	}
-	err := fault.New(fault.UnknownPrimitive, "there is no primitive %s, and no --maps that could declare an action of that name", name)
+	err := fault.New(
+		fault.UnknownPrimitive, "there is no primitive %s, and no --maps that could declare an action of that name",
+		name,
+	)
 	if near := fault.Near(name, names); len(near) > 0 {
 		err = err.With("nearest_primitives", near).Next("call one of the nearest primitives, such as " + near[0])
 	}
@@ -114,7 +123,9 @@ func (a *app) withHostAt(ctx context.Context, addresses []string, do func(contex
 }
 
 // openHost opens a host by the flags. change, which may be nil, changes its options before. closing ends it.
-func (a *app) openHost(ctx context.Context, change func(*runtime.Options) error) (h *runtime.Host, closing func(), err error) {
+func (a *app) openHost(
+	ctx context.Context, change func(*runtime.Options) error,
+) (h *runtime.Host, closing func(), err error) {
 	options, err := a.readingOptions()
 	if err != nil {
 		return nil, nil, err

@@ -36,16 +36,28 @@ func (p *caseFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&p.grep, "grep", "", "run only cases whose name or tag matches this regular expression")
 	f.StringVar(&p.grepInvert, "grep-invert", "", "leave out cases whose name or tag matches this regular expression")
 	f.StringVar(&p.shard, "shard", "", "run one of several equal parts of the cases, such as 1/8")
-	f.StringArrayVar(&p.durations, "durations", nil, "json report of an earlier run, by whose durations shards are balanced (repeatable)")
+	f.StringArrayVar(
+		&p.durations, "durations", nil,
+		"json report of an earlier run, by whose durations shards are balanced (repeatable)",
+	)
 	f.IntVar(&p.Workers, "workers", 1, "how many cases run at once, each in a session of its own")
 	f.IntVar(&p.Retries, "retries", 0, "how often a case that failed is run again; one that passes then is flaky")
 	f.IntVar(&p.repeat, "repeat-each", 1, "run each case so many times")
 	f.BoolVar(&p.FailFast, "fail-fast", false, "start no more cases after one has failed")
 	f.BoolVar(&p.FailOnFlaky, "fail-on-flaky", false, "exit with 1 when a case is flaky")
-	f.BoolVar(&p.UpdateLock, "update-lock", false, "remember in actions.lock.json what the elements looked like that steps of actions found")
+	f.BoolVar(
+		&p.UpdateLock, "update-lock", false,
+		"remember in actions.lock.json what the elements looked like that steps of actions found",
+	)
 	f.BoolVar(&p.Fix, "fix", false, "write the repairs of actions into the maps")
-	f.BoolVar(&p.Watch, "watch", false, "run what a changed plan, map, lock file or file of data touches again, until q or an interrupt")
-	f.BoolVar(&p.Heal, "heal", false, "go on with a proposed target where an action is done with it; the result is healed, and its diff is shown")
+	f.BoolVar(
+		&p.Watch, "watch", false,
+		"run what a changed plan, map, lock file or file of data touches again, until q or an interrupt",
+	)
+	f.BoolVar(
+		&p.Heal, "heal", false,
+		"go on with a proposed target where an action is done with it; the result is healed, and its diff is shown",
+	)
 	f.BoolVar(&p.DryRun, "dry-run", false, "print what would run, without a browser")
 }
 
@@ -87,11 +99,13 @@ func (r caseReader) Load() (*plan.Suite, map[string]any, error) {
 func (r caseReader) selection() (plan.Selection, error) {
 	p := r.Flags
 	s := plan.Selection{Paths: r.Paths, Repeat: p.repeat, Source: spec.Source{Engine: r.Engine}}
-	if p.Workers < 1 || p.Workers > 64 || p.Retries < 0 || p.Retries > 10 || p.repeat < 1 || p.repeat > 10_000 {
+	outside := func(n, low, high int) bool { return n < low || n > high }
+	if outside(p.Workers, 1, 64) || outside(p.Retries, 0, 10) || outside(p.repeat, 1, 10_000) {
 		return s, errors.New("expected --workers 1 to 64, --retries 0 to 10 and --repeat-each 1 to 10000")
 	}
 	var err error
-	if s.Source.Vars, err = spec.ReadVars(p.VarsFile, p.vars); err == nil {
+	s.Source.Vars, err = spec.ReadVars(p.VarsFile, p.vars)
+	if err == nil {
 		s.Source.Secrets, err = spec.SecretNames(r.Secrets)
 	}
 	if err == nil {

@@ -26,12 +26,17 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Check whether a page still is as its maps say",
 		Long: "Run every check and diagnose every state of the maps that apply to each open page.\n" +
 			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
-			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and no state is\n" +
+			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and " +
+			"no state is\n" +
 			"current, and when the document's HTTP status is 400 or above and not expected.\n" +
-			"A page that cannot be opened or judged is broken: a result of its own, beside those of the other pages.\n" +
-			"A check that passes by a fallback, or by an element of another role or name, is drift: it is reported with the repaired\n" +
-			"target and fails with --fail-on-drift only. --update-lock remembers in actions.lock.json, beside the map, what the\n" +
-			"elements looked like that were found. When a target later finds nothing, the element that looks like it is proposed,\n" +
+			"A page that cannot be opened or judged is broken: a result of its own, beside those of the other " +
+			"pages.\n" +
+			"A check that passes by a fallback, or by an element of another role or name, is drift: it is reported " +
+			"with the repaired\n" +
+			"target and fails with --fail-on-drift only. --update-lock remembers in actions.lock.json, beside the " +
+			"map, what the\n" +
+			"elements looked like that were found. When a target later finds nothing, the element that looks like it " +
+			"is proposed,\n" +
 			"verified, and shown as a diff of the map. A check is an assertion, so its repair is only proposed: no " +
 			"flag writes it or\n" +
 			"takes the check as passed. Actions are repaired by run.",
@@ -74,19 +79,30 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	reports.add(f)
-	f.DurationVar(&x.Settle, "settle", 2*time.Second, "how long to probe again while the page is not well; 0 probes once")
+	f.DurationVar(
+		&x.Settle, "settle", 2*time.Second, "how long to probe again while the page is not well; 0 probes once",
+	)
 	f.IntVar(&x.ExpectStatus, "expect-status", 0, "HTTP status that the document must have (default: any below 400)")
 	f.StringArrayVar(&x.Requires, "require", nil, "state that must be current (repeatable)")
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
-	f.BoolVar(&x.FailOnDrift, "fail-on-drift", false, "a check that drifted fails: it passed by a fallback, or an element has another role or name")
-	f.BoolVar(&x.Remember, "update-lock", false, "remember in actions.lock.json what the elements looked like that were found")
+	f.BoolVar(
+		&x.FailOnDrift, "fail-on-drift", false,
+		"a check that drifted fails: it passed by a fallback, or an element has another role or name",
+	)
+	f.BoolVar(
+		&x.Remember, "update-lock", false,
+		"remember in actions.lock.json what the elements looked like that were found",
+	)
 	f.BoolVar(
 		&fix, "fix", false, "has no effect: the repair of an assertion is only proposed; run --fix repairs actions",
 	)
 	f.BoolVar(
 		&heal, "heal", false, "has no effect: a check stays what it is without its repair; run --heal heals actions",
 	)
-	f.StringVar(&before, "before", "", "plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked")
+	f.StringVar(
+		&before, "before", "",
+		"plan that runs before, such as a sign-in; then --open is opened, or the page where it ended is checked",
+	)
 	f.StringVar(&artifacts, "artifacts", "", "directory for a picture of each failure, with the target outlined")
 	at.Add(f, "run the check there")
 	at.AddVerify(f)

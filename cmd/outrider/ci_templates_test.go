@@ -38,28 +38,64 @@ var ciRuns = []ciRun{
 	{name: "nothing", exit: 2, says: "there is nothing to check and no plan to run: expected maps and open, or plan"},
 	{name: "no address", inputs: map[string]string{"MAPS": "sites/"}, exit: 2, says: "there is nothing to check"},
 	{name: "no maps", inputs: map[string]string{"OPEN": "http://x/"}, exit: 2, says: "there is nothing to check"},
-	{name: "a misspelt input", inputs: map[string]string{"MAP": "sites/", "OPEN": "http://x/"}, exit: 2, says: "there is nothing to check"},
+	{
+		name:   "a misspelt input",
+		inputs: map[string]string{"MAP": "sites/", "OPEN": "http://x/"},
+		exit:   2,
+		says:   "there is nothing to check",
+	},
 	{name: "blanks", inputs: map[string]string{"PLAN": " \n "}, exit: 2, says: "there is nothing to check"},
-	{name: "a check that is switched off", inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "CHECK": "false"}, exit: 2, says: "there is nothing to check"},
-	{name: "a check that is asked for", inputs: map[string]string{"MAPS": "sites/", "CHECK": "true", "PLAN": "a.yaml"}, exit: 2, says: "a check needs maps and open"},
-	{name: "an odd check", inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "CHECK": "yes"}, exit: 2, says: "the input check is none of auto, true and false"},
-	{name: "an odd strict", inputs: map[string]string{"PLAN": "a.yaml", "STRICT": "yes"}, exit: 2, says: "the input strict is neither true nor false"},
+	{
+		name:   "a check that is switched off",
+		inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "CHECK": "false"},
+		exit:   2,
+		says:   "there is nothing to check",
+	},
+	{
+		name:   "a check that is asked for",
+		inputs: map[string]string{"MAPS": "sites/", "CHECK": "true", "PLAN": "a.yaml"},
+		exit:   2,
+		says:   "a check needs maps and open",
+	},
+	{
+		name:   "an odd check",
+		inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "CHECK": "yes"},
+		exit:   2,
+		says:   "the input check is none of auto, true and false",
+	},
+	{
+		name:   "an odd strict",
+		inputs: map[string]string{"PLAN": "a.yaml", "STRICT": "yes"},
+		exit:   2,
+		says:   "the input strict is neither true nor false",
+	},
 	{
 		name: "a plan alone", inputs: map[string]string{"PLAN": "a.yaml"},
 		calls: []string{"run|" + reportsAt("outrider-reports", "plan", "") + "|--artifacts=outrider-reports|--|a.yaml"},
 	},
 	{
-		name: "a red check does not hide the plan", inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "PLAN": "a.yaml"},
-		ends: map[string]string{"CHECK": "1"}, exit: 1,
+		name:   "a red check does not hide the plan",
+		inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "PLAN": "a.yaml"},
+		ends:   map[string]string{"CHECK": "1"},
+		exit:   1,
 		calls: []string{
 			"validate|--|sites/",
 			"check|--open=http://x/|--maps=sites/|" + reportsAt("outrider-reports", "check", ""),
-			"run|--maps=sites/|" + reportsAt("outrider-reports", "plan", "") + "|--artifacts=outrider-reports|--|a.yaml",
+			"run|--maps=sites/|" + reportsAt("outrider-reports", "plan", "") +
+				"|--artifacts=outrider-reports|--|a.yaml",
 		},
 	},
 	{
-		name: "the worse counts", inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/", "CHECK": "true", "PLAN": "a.yaml", "REPORTS": "my reports"},
-		ends: map[string]string{"VALIDATE": "2", "CHECK": "1", "RUN": "3"}, exit: 3,
+		name: "the worse counts",
+		inputs: map[string]string{
+			"MAPS":    "sites/",
+			"OPEN":    "http://x/",
+			"CHECK":   "true",
+			"PLAN":    "a.yaml",
+			"REPORTS": "my reports",
+		},
+		ends: map[string]string{"VALIDATE": "2", "CHECK": "1", "RUN": "3"},
+		exit: 3,
 		calls: []string{
 			"validate|--|sites/",
 			"check|--open=http://x/|--maps=sites/|" + reportsAt("my reports", "check", ""),
@@ -69,25 +105,49 @@ var ciRuns = []ciRun{
 	{
 		name: "every input, and what a shell would read",
 		inputs: map[string]string{
-			"MAPS": "my \"maps\"/$(touch pwned)\n  it's; touch pwned  ", "OPEN": "http://x/?a=1&b=`touch pwned`\n\nhttp://y/*", "REQUIRE": "shop.list\nshop.open",
-			"STRICT": "true", "PLAN": "-a plan's $HOME.yaml\n*.yaml", "GREP": "a b|\"c\"$", "SHARD": "1/2", "WORKERS": "4", "RETRIES": "1",
-			"SECRETS": "PW=env:A\nPIN=env:B", "CHECK_FLAGS": "--before=sign in.yaml\n--settle=1s", "PLAN_FLAGS": "--var=a=b c\n--fail-on-flaky",
+			"MAPS":        "my \"maps\"/$(touch pwned)\n  it's; touch pwned  ",
+			"OPEN":        "http://x/?a=1&b=`touch pwned`\n\nhttp://y/*",
+			"REQUIRE":     "shop.list\nshop.open",
+			"STRICT":      "true",
+			"PLAN":        "-a plan's $HOME.yaml\n*.yaml",
+			"GREP":        "a b|\"c\"$",
+			"SHARD":       "1/2",
+			"WORKERS":     "4",
+			"RETRIES":     "1",
+			"SECRETS":     "PW=env:A\nPIN=env:B",
+			"CHECK_FLAGS": "--before=sign in.yaml\n--settle=1s",
+			"PLAN_FLAGS":  "--var=a=b c\n--fail-on-flaky",
 		},
 		calls: []string{
 			"validate|--|my \"maps\"/$(touch pwned)|it's; touch pwned",
-			"check|--open=http://x/?a=1&b=`touch pwned`|--open=http://y/*|--maps=my \"maps\"/$(touch pwned)|--maps=it's; touch pwned|--require=shop.list|--require=shop.open|" +
-				"--secret=PW=env:A|--secret=PIN=env:B|--strict-checks|" + reportsAt("outrider-reports", "check", "") + "|--before=sign in.yaml|--settle=1s",
-			"run|--maps=my \"maps\"/$(touch pwned)|--maps=it's; touch pwned|--secret=PW=env:A|--secret=PIN=env:B|--grep=a b|\"c\"$|--shard=1/2|--workers=4|--retries=1|" +
-				reportsAt("outrider-reports", "plan", "") + "|--artifacts=outrider-reports|--var=a=b c|--fail-on-flaky|--|-a plan's $HOME.yaml|*.yaml",
+			"check|--open=http://x/?a=1&b=`touch pwned`|--open=http://y/*|--maps=my \"maps\"/$(touch " +
+				"pwned)|--maps=it's; touch pwned|--require=shop.list|--require=shop.open|" +
+				"--secret=PW=env:A|--secret=PIN=env:B|--strict-checks|" + reportsAt("outrider-reports", "check", "") +
+				"|--before=sign in.yaml|--settle=1s",
+			"run|--maps=my \"maps\"/$(touch pwned)|--maps=it's; " +
+				"touch pwned|--secret=PW=env:A|--secret=PIN=env:B|--grep=a " +
+				"b|\"c\"$|--shard=1/2|--workers=4|--retries=1|" +
+				reportsAt("outrider-reports", "plan", "") +
+				"|--artifacts=outrider-reports|--var=a=b c|--fail-on-flaky|--|-a plan's $HOME.yaml|*.yaml",
 		},
 	},
-	{name: "nothing, on GitHub", github: true, exit: 2, says: "::error title=outrider::outrider: there is nothing to check"},
 	{
-		name: "annotations and the summary of the job", github: true, inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/\nhttp://y/", "PLAN": "a.yaml"},
+		name:   "nothing, on GitHub",
+		github: true,
+		exit:   2,
+		says:   "::error title=outrider::outrider: there is nothing to check",
+	},
+	{
+		name:   "annotations and the summary of the job",
+		github: true,
+		inputs: map[string]string{"MAPS": "sites/", "OPEN": "http://x/\nhttp://y/", "PLAN": "a.yaml"},
 		calls: []string{
 			"validate|--|sites/",
-			"check|--open=http://x/|--open=http://y/|--maps=sites/|" + reportsAt("outrider-reports", "check", ",github=-,github=summary.md"),
-			"run|--open=http://x/|--maps=sites/|" + reportsAt("outrider-reports", "plan", ",github=-,github=summary.md") + "|--artifacts=outrider-reports|--|a.yaml",
+			"check|--open=http://x/|--open=http://y/|--maps=sites/|" +
+				reportsAt("outrider-reports", "check", ",github=-,github=summary.md"),
+			"run|--open=http://x/|--maps=sites/|" +
+				reportsAt("outrider-reports", "plan", ",github=-,github=summary.md") +
+				"|--artifacts=outrider-reports|--|a.yaml",
 		},
 	},
 }
@@ -113,7 +173,10 @@ func TestTemplatesRun(t *testing.T) {
 			}
 			t.Run(filepath.Base(path)+"/"+strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 				work := t.TempDir()
-				env := []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + work, "CALLS=" + filepath.Join(work, "calls"), "GITHUB_ACTION_PATH=" + root}
+				env := []string{
+					"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + work,
+					"CALLS=" + filepath.Join(work, "calls"), "GITHUB_ACTION_PATH=" + root,
+				}
 				for verb, code := range c.ends {
 					env = append(env, "ENDS_"+verb+"="+code)
 				}
@@ -121,7 +184,9 @@ func TestTemplatesRun(t *testing.T) {
 					env = append(env, "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY=summary.md")
 				}
 				env = append(env, tpl.values(c)...)
-				cmd := exec.CommandContext(t.Context(), tpl.by[0], append(slices.Clone(tpl.by[1:]), "-c", tpl.script)...)
+				cmd := exec.CommandContext(
+					t.Context(), tpl.by[0], append(slices.Clone(tpl.by[1:]), "-c", tpl.script)...,
+				)
 				cmd.Dir, cmd.Env = work, env
 				out, err := cmd.CombinedOutput()
 				code, ended := 0, (*exec.ExitError)(nil)

@@ -19,7 +19,9 @@ type mapLoader func(cmd *cobra.Command) (*runtime.Maps, error)
 // completeVerbs gives the shell the values of flags and arguments of every verb.
 func completeVerbs(root *cobra.Command, maps mapLoader) {
 	values := map[string]cobra.CompletionFunc{
-		"profile":     completeOneOf(quirks.StrictProfile+"\tthe default", "extension\tas the upstream Chrome extension"),
+		"profile": completeOneOf(
+			quirks.StrictProfile+"\tthe default", "extension\tas the upstream Chrome extension",
+		),
 		"expr-engine": completeOneOf(expr.Native, expr.Blues),
 		"log-level":   completeOneOf("debug", "info", "warn", "error"),
 		"log-format":  completeOneOf("text", "json"),

@@ -30,7 +30,8 @@ func (a *app) refuseGiven(why string, flags ...string) error {
 
 // configure fills the flags that the command line left alone.
 func (a *app) configure(cmd *cobra.Command) (err error) {
-	if a.origins, err = fillFlags(cmd); err != nil {
+	a.origins, err = fillFlags(cmd)
+	if err != nil {
 		return usage("%w", err)
 	}
 	b := &a.browser
@@ -101,7 +102,8 @@ func sameFile(a, b string) bool {
 // stays below its folder, symbolic links that come with a checkout included.
 // Texts in them show no secret; reports are made of texts that show none.
 func (a *app) folder(flag string) (to report.Folder) {
-	if to = report.Anywhere; a.origins[flag] == fromProjectFile {
+	to = report.Anywhere
+	if a.origins[flag] == fromProjectFile {
 		to = report.Here()
 	}
 	if flag == "report" {

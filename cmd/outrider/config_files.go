@@ -102,13 +102,17 @@ func fillFlags(cmd *cobra.Command) (valueOrigins, error) {
 	}
 	for key := range project {
 		if !slices.Contains(projectKeys, key) {
-			return nil, fmt.Errorf("%s sets %q: a project file may set only %s", projectFile, key, strings.Join(projectKeys, ", "))
+			return nil, fmt.Errorf(
+				"%s sets %q: a project file may set only %s", projectFile, key, strings.Join(projectKeys, ", "),
+			)
 		}
 	}
 	for _, key := range projectOutputs {
 		for _, path := range outputPaths(key, project[key]) {
 			if !filepath.IsLocal(path) {
-				return nil, fmt.Errorf("%s sets %s to %q: a project file may write only below its own folder", projectFile, key, path)
+				return nil, fmt.Errorf(
+					"%s sets %s to %q: a project file may write only below its own folder", projectFile, key, path,
+				)
 			}
 			if report.Administrative(path) {
 				return nil, fmt.Errorf(

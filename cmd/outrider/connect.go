@@ -29,8 +29,10 @@ func (a *app) connectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connect URL",
 		Short: "Be a runtime for a bridge until interrupted",
-		Long: "Connect to a bridge as a runtime of the Actions Bridge Protocol and serve its calls until interrupted.\n" +
-			"URL is ws://... or wss://..., http://... or https://... for HTTP polling where a relay lets no WebSocket through,\n" +
+		Long: "Connect to a bridge as a runtime of the Actions Bridge Protocol and serve its calls until " +
+			"interrupted.\n" +
+			"URL is ws://... or wss://..., http://... or https://... for HTTP polling where a relay lets no " +
+			"WebSocket through,\n" +
 			"or stdio: for one JSON item per line on standard input and output;\n" +
 			"with stdio: the process ends when standard input closes and every accepted call has been answered.",
 		Example: `  OUTRIDER_TOKEN=... outrider connect --dialect browser-bridge wss://agent.example.com/bridge --block-domain bank.example.com
@@ -52,7 +54,8 @@ func (a *app) connectCommand() *cobra.Command {
 					return err
 				}
 				var err error
-				if token, err = a.nearerToken(token, tokenFile); err != nil {
+				token, err = a.nearerToken(token, tokenFile)
+				if err != nil {
 					return err
 				}
 			case "browser-bridge":
@@ -74,7 +77,8 @@ func (a *app) connectCommand() *cobra.Command {
 			}
 			stdio := target == "stdio:" || target == "stdio"
 			if !stdio {
-				if u, err := url.Parse(target); err != nil || !slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
+				if u, err := url.Parse(target); err != nil ||
+					!slices.Contains([]string{"ws", "wss", "http", "https"}, u.Scheme) || u.Host == "" {
 					return usage("URL is %q: expected ws://host/path, wss://host/path, http://host/path, "+
 						"https://host/path or stdio:", address.Shown(target))
 				}
@@ -82,12 +86,20 @@ func (a *app) connectCommand() *cobra.Command {
 				target = "stdio:"
 			}
 			a.browser.watchMaps = true
-			return a.withOperatedHost(cmd.Context(), operated, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
+			return a.withOperatedHost(cmd.Context(), operated, func(
+				ctx context.Context, h *runtime.Host, o *ops.Ops,
+			) error {
 				var reached contact
 				connected := o.Connection()
 				return a.serve(ctx, &reached, bridgeclient.Options{
-					URL: target, Dialect: actionsbridge.New(nil), Host: h, Logger: a.log, Token: token,
-					Stdin: a.stdin, Stdout: a.stdout, NoEvents: noEvents,
+					URL:      target,
+					Dialect:  actionsbridge.New(nil),
+					Host:     h,
+					Logger:   a.log,
+					Token:    token,
+					Stdin:    a.stdin,
+					Stdout:   a.stdout,
+					NoEvents: noEvents,
 					OnState: func(s bridgeclient.State) {
 						reached.hear(s.Kind == bridgeclient.Connected, s.Err)
 						connected(s.Kind == bridgeclient.Ready, s.Kind == bridgeclient.Lost)
@@ -100,13 +112,28 @@ func (a *app) connectCommand() *cobra.Command {
 	cmd.Flags().StringVar(&token, "token", "", "bearer token for the bridge")
 	f := cmd.Flags()
 	kit.add(cmd, "test the bridge at URL instead: play runtimes and an agent, and print a table of checks")
-	f.StringVar(&kit.agent, "agent", "", "conformance: address of the bridge's HTTP side (default: http(s)://HOST of URL)")
-	f.StringVar(&dialect, "dialect", "actions", "actions (Actions Bridge Protocol) or browser-bridge (browser bridge v4)")
+	f.StringVar(
+		&kit.agent, "agent", "", "conformance: address of the bridge's HTTP side (default: http(s)://HOST of URL)",
+	)
+	f.StringVar(
+		&dialect, "dialect", "actions", "actions (Actions Bridge Protocol) or browser-bridge (browser bridge v4)",
+	)
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
-	f.StringArrayVar(&bridge.block, "block-domain", nil, "browser-bridge: domain on which nothing is done, subdomains included (repeatable)")
-	f.BoolVar(&bridge.keepWebDriver, "keep-webdriver", false, "browser-bridge: leave navigator.webdriver as the browser has it")
-	f.DurationVar(&bridge.idle, "idle", 0, "browser-bridge: end the sessions when nothing was asked for so long; 0 is never")
-	cmd.Flags().BoolVar(&noEvents, "no-events", false, "send no dom_event items (the upstream bridge prints them on its standard output); announcements still go")
+	f.StringArrayVar(
+		&bridge.block, "block-domain", nil,
+		"browser-bridge: domain on which nothing is done, subdomains included (repeatable)",
+	)
+	f.BoolVar(
+		&bridge.keepWebDriver, "keep-webdriver", false,
+		"browser-bridge: leave navigator.webdriver as the browser has it",
+	)
+	f.DurationVar(
+		&bridge.idle, "idle", 0, "browser-bridge: end the sessions when nothing was asked for so long; 0 is never",
+	)
+	cmd.Flags().BoolVar(
+		&noEvents, "no-events", false,
+		"send no dom_event items (the upstream bridge prints them on its standard output); announcements still go",
+	)
 	operated.add(cmd)
 	a.limitFlags(cmd)
 	a.addBrowserFlags(cmd)
@@ -117,7 +144,9 @@ func (a *app) connectCommand() *cobra.Command {
 // withOperatedHost is withHost for a runtime that answers at --ops, from before its
 // browser starts until it is closed. An interrupt ends what do gets when calls that run
 // have been answered, or after --drain-timeout.
-func (a *app) withOperatedHost(ctx context.Context, operated opsFlags, do func(context.Context, *runtime.Host, *ops.Ops) error) error {
+func (a *app) withOperatedHost(
+	ctx context.Context, operated opsFlags, do func(context.Context, *runtime.Host, *ops.Ops) error,
+) error {
 	o := newOps("the browser is starting")
 	stop, err := a.serveOps(ctx, o, operated.address)
 	if err != nil {
@@ -186,8 +215,9 @@ func (c *contact) ended(ctx context.Context, target string) error {
 	if c.last != nil {
 		why = "the last attempt: " + c.last.Error()
 	}
-	return &exit{exitEnvironment, fault.New(fault.TransportFailed, "no connection to %s within --timeout; %s", target, why).
-		Next("see that the bridge runs at this address, or give it more time with --timeout")}
+	return &exit{exitEnvironment, fault.New(
+		fault.TransportFailed, "no connection to %s within --timeout; %s", target, why,
+	).Next("see that the bridge runs at this address, or give it more time with --timeout")}
 }
 
 // showState prints one line per change of the connection, on stdout unless the

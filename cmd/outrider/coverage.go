@@ -15,7 +15,8 @@ func (a *app) coverageCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coverage",
 		Short: "Say which controls of the open pages no action of the maps reaches",
-		Long: "Compare the controls of each open page with the targets of all actions of the maps. Controls in entries of a list\n" +
+		Long: "Compare the controls of each open page with the targets of all actions of the maps. " +
+			"Controls in entries of a list\n" +
 			"count once. Exit code 1 when a page is covered less than --least says.",
 		Example: "  outrider coverage --open http://127.0.0.1:8080/ --maps ./map/actions.json --least 80",
 		Args:    cobra.NoArgs,

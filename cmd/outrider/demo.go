@@ -21,8 +21,10 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show the main job on bundled pages and end",
-		Long: "Start a demo site and the embedded bridge on loopback, launch Chromium, connect to the bridge as a runtime, and let\n" +
-			"an agent's calls run: what the site offers, some of its actions, its state and an event when it changes, a call that is refused,\n" +
+		Long: "Start a demo site and the embedded bridge on loopback, launch Chromium, connect to the bridge as a " +
+			"runtime, and let\n" +
+			"an agent's calls run: what the site offers, some of its actions, its state and an event when it " +
+			"changes, a call that is refused,\n" +
 			"one that fails, a picture.\n" +
 			"With --json every protocol item is one line on stdout, and nothing else is.",
 		Args: cobra.NoArgs,
@@ -46,8 +48,19 @@ func (a *app) demoCommand() *cobra.Command {
 			err = demo.Run(ctx, demo.Options{
 				Keep: keep, JSON: a.json, Out: a.stdout, Warn: a.warn,
 				Runtime: runtime.Options{
-					Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, CallTimeout: a.callLimit, Version: version, Device: device(), Logger: a.log,
-					Browser: browser.Options{Path: path, Headed: headed, NoSandbox: a.withoutSandbox(false), Logger: a.log},
+					Registry:    catalog.Standard(),
+					Engine:      engine,
+					NewID:       uuid.NewString,
+					CallTimeout: a.callLimit,
+					Version:     version,
+					Device:      device(),
+					Logger:      a.log,
+					Browser: browser.Options{
+						Path:      path,
+						Headed:    headed,
+						NoSandbox: a.withoutSandbox(false),
+						Logger:    a.log,
+					},
 				},
 			})
 			if errors.Is(err, demo.ErrIncomplete) {
@@ -60,7 +73,9 @@ func (a *app) demoCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&keep, "keep", "", "directory for the screenshot and the conversation (default: a new temporary one)")
+	cmd.Flags().StringVar(
+		&keep, "keep", "", "directory for the screenshot and the conversation (default: a new temporary one)",
+	)
 	cmd.Flags().StringVar(&path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the browser's window")
 	return cmd

@@ -21,10 +21,12 @@ func TestVersionOfABuild(t *testing.T) {
 		read   func() (*debug.BuildInfo, bool)
 		want   string
 	}{
-		"release":                  {"1.2.3", module("v1.0.0"), "1.2.3"},
-		"release with its tag":     {"v1.2.3", module(""), "1.2.3"},
-		"go install of a version":  {"", module("v1.2.3"), "1.2.3"},
-		"build from a clone":       {"", module("v1.2.4-0.20261122101112-0123456789ab+dirty"), "1.2.4-0.20261122101112-0123456789ab+dirty"},
+		"release":                 {"1.2.3", module("v1.0.0"), "1.2.3"},
+		"release with its tag":    {"v1.2.3", module(""), "1.2.3"},
+		"go install of a version": {"", module("v1.2.3"), "1.2.3"},
+		"build from a clone": {
+			"", module("v1.2.4-0.20261122101112-0123456789ab+dirty"), "1.2.4-0.20261122101112-0123456789ab+dirty",
+		},
 		"build without a history":  {"", module("(devel)"), unreleased},
 		"build without build info": {"", func() (*debug.BuildInfo, bool) { return nil, false }, unreleased},
 	} {
@@ -104,7 +106,9 @@ func ciScript(t *testing.T) string {
 func templates(t *testing.T) map[string]ciTemplate {
 	t.Helper()
 	return map[string]ciTemplate{
-		"action.yml": githubAction(t), "dist/templates/gitlab.yml": gitlabTemplate(t), "dist/templates/Jenkinsfile": jenkinsfile(t),
+		"action.yml":                 githubAction(t),
+		"dist/templates/gitlab.yml":  gitlabTemplate(t),
+		"dist/templates/Jenkinsfile": jenkinsfile(t),
 	}
 }
 
@@ -129,7 +133,11 @@ func githubAction(t *testing.T) ciTemplate {
 	if action.Runs.Using != "composite" {
 		t.Errorf("action.yml is of the kind %q, want composite", action.Runs.Using)
 	}
-	out := ciTemplate{by: []string{"bash", "--noprofile", "--norc", "-eo", "pipefail"}, inputs: map[string]string{}, fixed: map[string]string{"PLAN_OPEN": "OPEN"}}
+	out := ciTemplate{
+		by:     []string{"bash", "--noprofile", "--norc", "-eo", "pipefail"},
+		inputs: map[string]string{},
+		fixed:  map[string]string{"PLAN_OPEN": "OPEN"},
+	}
 	used := map[string]bool{}
 	for _, step := range action.Runs.Steps {
 		if step.Shell == "" {
@@ -190,7 +198,13 @@ func gitlabTemplate(t *testing.T) ciTemplate {
 		t.Fatalf("%s: %v", path, err)
 	}
 	job := all["outrider"]
-	out := ciTemplate{shell: job.Script, script: strings.Join(job.Script, "\n"), by: []string{"sh", "-e"}, inputs: map[string]string{}, fixed: map[string]string{}}
+	out := ciTemplate{
+		shell:  job.Script,
+		script: strings.Join(job.Script, "\n"),
+		by:     []string{"sh", "-e"},
+		inputs: map[string]string{},
+		fixed:  map[string]string{},
+	}
 	if strings.Contains(out.script, "$[[") {
 		t.Errorf("%s: an input in a command lets its value run as one: pass it in variables", path)
 	}
@@ -216,8 +230,15 @@ func jenkinsfile(t *testing.T) ciTemplate {
 	if len(m) != 1 || strings.Contains(m[0][1], `\`) {
 		t.Fatalf("%s has %d scripts, expected one, without a backslash, which Groovy reads", path, len(m))
 	}
-	out := ciTemplate{shell: []string{m[0][1]}, script: m[0][1], by: []string{"sh", "-xe"}, inputs: map[string]string{}, fixed: map[string]string{}}
-	for _, m := range regexp.MustCompile(`(?m)^\s*(?:string|text)\(name: '([A-Z_]+)', defaultValue: '([^']*)'`).FindAllStringSubmatch(pipeline, -1) {
+	out := ciTemplate{
+		shell:  []string{m[0][1]},
+		script: m[0][1],
+		by:     []string{"sh", "-xe"},
+		inputs: map[string]string{},
+		fixed:  map[string]string{},
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\s*(?:string|text)\(name: '([A-Z_]+)', defaultValue: '([^']*)'`).
+		FindAllStringSubmatch(pipeline, -1) {
 		out.inputs[m[1]] = m[2]
 	}
 	for _, m := range regexp.MustCompile(`(?m)^\s*([A-Z_]+) = '`).FindAllStringSubmatch(pipeline, -1) {
@@ -233,7 +254,8 @@ func TestTemplatesHaveTheScript(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(templates(t)[path].script), "\n")
 		margin := ""
 		for _, line := range lines[1:] {
-			if trimmed := strings.TrimLeft(line, " "); trimmed != "" && (margin == "" || len(line)-len(trimmed) < len(margin)) {
+			trimmed := strings.TrimLeft(line, " ")
+			if trimmed != "" && (margin == "" || len(line)-len(trimmed) < len(margin)) {
 				margin = line[:len(line)-len(trimmed)]
 			}
 			if margin == "" {
@@ -277,7 +299,8 @@ func TestTemplatesNameWhatExists(t *testing.T) {
 		run, _, _ := root.Find([]string{"run"})
 		for _, name := range tpl.env {
 			flag, ours := strings.CutPrefix(name, "OUTRIDER_")
-			if flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-")); ours && run.Flag(flag) == nil {
+			flag = strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
+			if ours && run.Flag(flag) == nil {
 				t.Errorf("%s sets %s, and run has no flag --%s", path, name, flag)
 			}
 		}
@@ -314,7 +337,8 @@ func TestReleasesUseTheLinkersName(t *testing.T) {
 	if _, err := os.Stat("../../" + release.Builds[0].Main); err != nil {
 		t.Error(err)
 	}
-	name := strings.NewReplacer("{{ .Version }}", "${version}", "{{ .Os }}", "${os}", "{{ .Arch }}", "${arch}").Replace(release.Archives[0].Name)
+	name := strings.NewReplacer("{{ .Version }}", "${version}", "{{ .Os }}", "${os}", "{{ .Arch }}", "${arch}").
+		Replace(release.Archives[0].Name)
 	if !strings.Contains(source(t, "dist/install.sh"), "archive="+name+".tar.gz") {
 		t.Errorf("dist/install.sh does not ask for %s.tar.gz, which the release has", name)
 	}

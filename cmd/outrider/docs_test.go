@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -113,8 +114,8 @@ func flags(b *strings.Builder, set *pflag.FlagSet) {
 			entry += " " + value
 		}
 		entry += "`: " + escape(text)
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "[]" && f.DefValue != "0s" && f.DefValue != "0" &&
-			!strings.Contains(text, "default") {
+		zero := slices.Contains([]string{"", "false", "[]", "0s", "0"}, f.DefValue)
+		if !zero && !strings.Contains(text, "default") {
 			entry += " (default `" + f.DefValue + "`)"
 		}
 		fill(b, "- ", entry)

@@ -36,12 +36,21 @@ func TestDraining(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<!doctype html><title>page</title><script>fetch("/late").then(() => document.body.append("it is there"))</script><body>`)
+		fmt.Fprint(w, `<!doctype html><title>page</title><script>fetch("/late").then(() => document.body.append("it `+
+			`is there"))</script><body>`)
 	}))
 	t.Cleanup(site.Close)
 	hub := start(t, "hub", "--listen", "127.0.0.1:0")
 	bridge := hub.says(`listening on (http://\S+),`)
-	runtime := start(t, "connect", strings.Replace(bridge, "http", "ws", 1)+"/extension", "--open", site.URL, "--ops", "0", "--drain-timeout", "2m", "--max-tabs", "3", "--tab-memory", "1GB")
+	runtime := start(
+		t,
+		"connect", strings.Replace(bridge, "http", "ws", 1)+"/extension",
+		"--open", site.URL,
+		"--ops", "0",
+		"--drain-timeout", "2m",
+		"--max-tabs", "3",
+		"--tab-memory", "1GB",
+	)
 	ops := runtime.says(opsLine)
 	runtime.says(`ready: announced 1 tab`)
 	hub.says(`^connected `)
@@ -56,7 +65,8 @@ func TestDraining(t *testing.T) {
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		answered <- call(`{"name":"page.wait","arguments":{"conditions":[{"text":"it is there"}],"timeout_ms":60000},"timeout_ms":60000}`)
+		answered <- call(`{"name":"page.wait","arguments":{"conditions":[{"text":"it is there"}],"timeout_ms":60000},` +
+			`"timeout_ms":60000}`)
 	}()
 	eventually(t, "the call is in flight", func() bool {
 		_, text := request(t, "GET", ops+"/metrics", "", "")

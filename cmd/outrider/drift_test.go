@@ -323,10 +323,12 @@ func (s *driftSite) judgeWrong(t *testing.T, browser string, c driftCheck, diff 
 		return
 	}
 	s.writeMap(t, "proposed.json", func(text string) string { return patched(t, text, diff) })
-	if results, _ = s.runChecks(t, browser, "proposed.json", ""); results[c.ID] != stillRight {
+	results, _ = s.runChecks(t, browser, "proposed.json", "")
+	if results[c.ID] != stillRight {
 		t.Errorf("check %s is %s with what is proposed for it", c.ID, results[c.ID])
 	}
-	if results, _ = s.runChecks(t, browser, "proposed.json", c.ID); results[c.ID] == stillRight {
+	results, _ = s.runChecks(t, browser, "proposed.json", c.ID)
+	if results[c.ID] == stillRight {
 		t.Errorf("check %s passes on a page that is wrong, with what is proposed:\n%s", c.ID, diff)
 	}
 }

@@ -20,7 +20,8 @@ func (a *app) exprCommand() *cobra.Command {
 			data := []byte("{}")
 			if input != "" {
 				var err error
-				if data, err = os.ReadFile(input); err != nil {
+				data, err = os.ReadFile(input)
+				if err != nil {
 					return usage("reading --input: %w", err)
 				}
 			}

@@ -35,7 +35,8 @@ const countingPage = `<!doctype html><title>count</title><input id="who"><button
 func agent(t *testing.T, url string) *sdk.ClientSession {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: url}, nil)
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(ctx, &sdk.StreamableClientTransport{Endpoint: url}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +68,18 @@ type providerSession struct {
 
 func newProviderSession(t *testing.T, in io.Reader, out io.Writer, isolation string) *providerSession {
 	s := &providerSession{in: bufio.NewReader(in), out: out}
-	s.session, _ = s.call(t, "session.ensure", map[string]any{"client_session_id": isolation, "isolation": isolation})["session_id"].(string)
+	s.session, _ = s.call(t, "session.ensure", map[string]any{
+		"client_session_id": isolation,
+		"isolation":         isolation,
+	})["session_id"].(string)
 	return s
 }
 
 // providerSessions are one that shares the runtime's tab and one with a page of
 // its own at url.
-func providerSessions(t *testing.T, ctx context.Context, host provider.Host, url string) (own, shared *providerSession) {
+func providerSessions(
+	t *testing.T, ctx context.Context, host provider.Host, url string,
+) (own, shared *providerSession) {
 	t.Helper()
 	server, err := provider.New(ctx, provider.Options{Host: host, NewID: uuid.NewString, Version: "test"})
 	if err != nil {
@@ -146,7 +152,14 @@ func TestFacesShareAHost(t *testing.T) {
 	}
 	defer engine.Close()
 	ctx, stop := context.WithCancel(t.Context())
-	host, err := runtime.Open(ctx, runtime.Options{Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, Browser: browsertest.Options(), Open: []string{page.URL}, Version: "test"})
+	host, err := runtime.Open(ctx, runtime.Options{
+		Registry: catalog.Standard(),
+		Engine:   engine,
+		NewID:    uuid.NewString,
+		Browser:  browsertest.Options(),
+		Open:     []string{page.URL},
+		Version:  "test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +183,11 @@ func TestFacesShareAHost(t *testing.T) {
 	if err := bridge.Listen(); err != nil {
 		t.Fatal(err)
 	}
-	client, err := bridgeclient.New(&bridgeclient.Options{URL: "ws://" + bridge.Addr() + "/extension", Dialect: actionsbridge.New(nil), Host: host})
+	client, err := bridgeclient.New(&bridgeclient.Options{
+		URL:     "ws://" + bridge.Addr() + "/extension",
+		Dialect: actionsbridge.New(nil),
+		Host:    host,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +202,12 @@ func TestFacesShareAHost(t *testing.T) {
 		t.Fatal("the runtime did not connect to the bridge")
 	}
 
-	own, err := mcp.New(ctx, mcp.Options{Host: host, NewID: uuid.NewString, Version: "test", Tools: "pointer.click,browser.run_javascript"})
+	own, err := mcp.New(ctx, mcp.Options{
+		Host:    host,
+		NewID:   uuid.NewString,
+		Version: "test",
+		Tools:   "pointer.click,browser.run_javascript",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +218,9 @@ func TestFacesShareAHost(t *testing.T) {
 	routed, direct := agent(t, "http://"+bridge.Addr()+"/mcp"), agent(t, front.URL)
 
 	var session struct{ Page, Session string }
-	if err := json.Unmarshal([]byte(ask(t, direct, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, page.URL))), &session); err != nil {
+	if err := json.Unmarshal(
+		[]byte(ask(t, direct, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, page.URL))), &session,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if list := ask(t, routed, "runtimes", `{}`); strings.Count(list, `"runtime_id"`) != 1 {
@@ -233,7 +257,8 @@ func TestFacesShareAHost(t *testing.T) {
 	for _, c := range []*providerSession{shared3, own3} { // a provider client, on both
 		group.Go(func() {
 			for range each {
-				if out := c.call(t, "page.click", map[string]any{"position": map[string]any{"x": 50, "y": 150}}); out["clicked"] != true {
+				out := c.call(t, "page.click", map[string]any{"position": map[string]any{"x": 50, "y": 150}})
+				if out["clicked"] != true {
 					t.Errorf("provider: %v", out)
 				}
 			}
@@ -241,13 +266,17 @@ func TestFacesShareAHost(t *testing.T) {
 	}
 	group.Wait()
 	count := func(page string, want int) {
-		got := ask(t, direct, "browser.run_javascript", fmt.Sprintf(`{"page":%q,"source":"return document.getElementById('log').textContent.trim().split('\\n').length"}`, page))
+		got := ask(t, direct, "browser.run_javascript", fmt.Sprintf(
+			`{"page":%q,"source":"return document.getElementById('log').textContent.trim().split('\\n').length"}`, page,
+		))
 		if !strings.Contains(got, fmt.Sprintf(`"result":%d`, want)) {
 			t.Errorf("page %s counted %s, want %d clicks", page, got, want)
 		}
 	}
 	count("p1", 4*each)
-	if got := own3.call(t, "page.eval", map[string]any{"expression": `document.getElementById('log').textContent.trim().split('\n').length`})["value"]; got != float64(each) {
+	if got := own3.call(t, "page.eval", map[string]any{
+		"expression": `document.getElementById('log').textContent.trim().split('\n').length`,
+	})["value"]; got != float64(each) {
 		t.Errorf("the provider client's own page counted %v, want %d clicks", got, each)
 	}
 	count(session.Page, each)

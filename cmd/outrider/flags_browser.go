@@ -32,8 +32,9 @@ import (
 type browserFlags struct {
 	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
 	headed, isolated, noSandbox, acceptDrafts                                     bool
-	watchMaps                                                                     bool // no flag: verbs that stay set it
-	maps, open, allowMaps                                                         []string
+	// no flag: verbs that stay set it
+	watchMaps             bool
+	maps, open, allowMaps []string
 	// no flag: those of maps that the project file names, and nobody trusts
 	projectMaps                                             []string
 	trustProject                                            bool
@@ -56,19 +57,34 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
 	f.BoolVar(&b.headed, "headed", false, "show the browser's window")
 	f.StringVar(&b.attach, "attach", "", "use a running Chrome: http://host:port or ws://...")
-	f.BoolVar(&b.isolated, "isolated", false, "with --attach: in a browser context of its own, without the cookies, storage and tabs of that Chrome")
-	f.StringVar(&b.userDataDir, "user-data-dir", "", "profile directory to use and keep (default: a new one, removed at the end)")
+	f.BoolVar(
+		&b.isolated, "isolated", false,
+		"with --attach: in a browser context of its own, without the cookies, storage and tabs of that Chrome",
+	)
+	f.StringVar(
+		&b.userDataDir, "user-data-dir", "",
+		"profile directory to use and keep (default: a new one, removed at the end)",
+	)
 	f.StringVar(&b.viewport, "viewport", "", "size of the viewport, such as 1280x720")
 	f.StringVar(&b.locale, "locale", "", "locale of the pages, such as de-DE")
 	f.StringVar(&b.timezone, "timezone", "", "time zone of the pages, such as Europe/Berlin")
 	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser; one with credentials is given in OUTRIDER_PROXY")
-	f.StringArrayVar(&b.allowOrigins, "allow-origin", nil, "only these origins may be reached, such as https://*.example.org (repeatable)")
+	f.StringArrayVar(
+		&b.allowOrigins, "allow-origin", nil,
+		"only these origins may be reached, such as https://*.example.org (repeatable)",
+	)
 	f.StringArrayVar(&b.blockOrigins, "block-origin", nil, "these origins may not be reached (repeatable)")
-	f.StringArrayVar(&b.insecureOrigins, "insecure-origin", nil, "the certificates of these origins are not checked, such as https://localhost:8443 (repeatable)")
+	f.StringArrayVar(
+		&b.insecureOrigins, "insecure-origin", nil,
+		"the certificates of these origins are not checked, such as https://localhost:8443 (repeatable)",
+	)
 	f.StringArrayVar(&b.uploadDirs, "upload-dir", nil, "folder whose files may be uploaded (repeatable; default: none)")
 	f.StringVar(&b.downloadDir, "download-dir", "", "folder for downloads (default: downloads are refused)")
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
-	f.StringVar(&b.profile, "profile", quirks.StrictProfile, "strict, or extension: behave as the upstream Chrome extension does")
+	f.StringVar(
+		&b.profile, "profile", quirks.StrictProfile,
+		"strict, or extension: behave as the upstream Chrome extension does",
+	)
 	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
 	f.StringArrayVar(
 		&b.allowMaps, "allow-maps", nil,
@@ -79,16 +95,26 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	b.recording.Add(f)
 	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
-	f.StringVar(&b.storageState, "storage-state", "", "file with cookies and storage to begin with, as --save-storage-state or Playwright wrote it")
-	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
+	f.StringVar(
+		&b.storageState, "storage-state", "",
+		"file with cookies and storage to begin with, as --save-storage-state or Playwright wrote it",
+	)
+	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, "+
+		"NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
 	f.StringArrayVar(
 		&b.httpCredentials, "http-credentials", nil,
 		"name and secret for servers of an origin that ask for them (HTTP authentication): ORIGIN=NAME:SECRET, "+
 			"where SECRET is the name of a --secret (repeatable)",
 	)
 	f.StringVar(&b.engine, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
-	f.StringVar(&b.cdpLog, "cdp-log", "", "write what goes over the DevTools protocol to this file: times, names and sizes, no texts")
-	f.DurationVar(&b.pacing, "pacing", 0, "least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)")
+	f.StringVar(
+		&b.cdpLog, "cdp-log", "",
+		"write what goes over the DevTools protocol to this file: times, names and sizes, no texts",
+	)
+	f.DurationVar(
+		&b.pacing, "pacing", 0,
+		"least distance between two human-visible actions (default: 0s, or 500ms in the profile extension)",
+	)
 }
 
 // addTrustFlag adds the flag by which a user says that a checkout is his own.
@@ -108,8 +134,10 @@ var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`
 // runtimeOptions turns the flags into what a host needs. The caller closes the
 // engine in it after the host.
 func (a *app) runtimeOptions() (out runtime.Options, err error) {
-	if out, err = a.readingOptions(); err == nil {
-		if err = out.Ready(); err != nil {
+	out, err = a.readingOptions()
+	if err == nil {
+		err = out.Ready()
+		if err != nil {
 			out.Engine.Close()
 		}
 	}
@@ -143,17 +171,33 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		return runtime.Options{}, usage("--profile is %q: expected strict or extension", b.profile)
 	}
 	options := browser.Options{
-		Path: b.path, Headed: b.headed, Attach: b.attach, OwnContext: b.isolated, UserDataDir: b.userDataDir,
-		Locale: b.locale, Timezone: b.timezone, Proxy: b.proxy, NoSandbox: b.noSandbox, Logger: a.log,
-		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, InsecureOrigins: b.insecureOrigins, UploadDirs: b.uploadDirs, DownloadDir: b.downloadDir,
+		Path:            b.path,
+		Headed:          b.headed,
+		Attach:          b.attach,
+		OwnContext:      b.isolated,
+		UserDataDir:     b.userDataDir,
+		Locale:          b.locale,
+		Timezone:        b.timezone,
+		Proxy:           b.proxy,
+		NoSandbox:       b.noSandbox,
+		Logger:          a.log,
+		AllowOrigins:    b.allowOrigins,
+		BlockOrigins:    b.blockOrigins,
+		InsecureOrigins: b.insecureOrigins,
+		UploadDirs:      b.uploadDirs,
+		DownloadDir:     b.downloadDir,
 	}
 	for i, origins := range [][]string{b.allowOrigins, b.blockOrigins, b.insecureOrigins} {
 		if err := browser.CheckOrigins(origins...); err != nil {
-			return runtime.Options{}, usage("%w", fault.From(err).With("flag", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i]))
+			return runtime.Options{}, usage(
+				"%w",
+				fault.From(err).With("flag", []string{"--allow-origin", "--block-origin", "--insecure-origin"}[i]),
+			)
 		}
 	}
 	if browser.ProxyHasCredentials(b.proxy) && a.origins["proxy"] == fromCommandLine {
-		return runtime.Options{}, usage("--proxy holds credentials, which everybody on this machine can read: set OUTRIDER_PROXY, or proxy in the user's config.yaml")
+		return runtime.Options{}, usage("--proxy holds credentials, which everybody on this machine can read: " +
+			"set OUTRIDER_PROXY, or proxy in the user's config.yaml")
 	}
 	if err := browser.CheckProxy(b.proxy); err != nil {
 		return runtime.Options{}, usage("--proxy: %w", err)
@@ -166,15 +210,20 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		if err := b.refuseLaunchFlags(); err != nil {
 			return runtime.Options{}, err
 		}
-		if err := a.refuseGiven("with --attach, whose browser is running already", "browser", "headed", "user-data-dir", "no-sandbox"); err != nil {
+		if err := a.refuseGiven(
+			"with --attach, whose browser is running already", "browser", "headed", "user-data-dir", "no-sandbox",
+		); err != nil {
 			return runtime.Options{}, err
 		}
 	} else if b.isolated {
-		return runtime.Options{}, usage("--isolated is for --attach: a browser that is launched has a profile of its own")
+		return runtime.Options{}, usage(
+			"--isolated is for --attach: a browser that is launched has a profile of its own",
+		)
 	}
 	open := make([]string, len(b.open))
 	for i, text := range b.open {
-		if open[i], err = plan.Address(text); err != nil {
+		open[i], err = plan.Address(text)
+		if err != nil {
 			return runtime.Options{}, usage("--open: %w", err)
 		}
 	}
@@ -213,29 +262,53 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	if a.origins["pacing"] != byDefault {
 		pacing = &b.pacing // also when it is 0: the profile may have another
 	}
-	if err = a.readSecrets(context.Background()); err != nil {
+	err = a.readSecrets(context.Background())
+	if err != nil {
 		return runtime.Options{}, err
 	}
-	if options.HTTPCredentials, err = a.readHTTPCredentials(); err != nil {
+	options.HTTPCredentials, err = a.readHTTPCredentials()
+	if err != nil {
 		return runtime.Options{}, err
 	}
 	limits, err := a.limits()
 	if err != nil {
 		return runtime.Options{}, err
 	}
-	if options.CDPLog, err = a.cdpLog(); err != nil {
+	options.CDPLog, err = a.cdpLog()
+	if err != nil {
 		return runtime.Options{}, err
 	}
 	out = runtime.Options{
-		Registry: catalog.Standard(), Engine: engine, NewID: uuid.NewString, WatchMaps: b.watchMaps, MapPermissions: permissions,
-		Browser: options, Open: open, CallTimeout: a.callLimit, Pacing: pacing, Quirks: profile,
-		Version: version, Device: device(), Logger: a.log, OnCall: a.onCall, Spans: a.traces.Listener(), Limits: limits, Secrets: a.secrets, Prepare: plan.Both(prepare, b.prepare),
+		Registry:       catalog.Standard(),
+		Engine:         engine,
+		NewID:          uuid.NewString,
+		WatchMaps:      b.watchMaps,
+		MapPermissions: permissions,
+		Browser:        options,
+		Open:           open,
+		CallTimeout:    a.callLimit,
+		Pacing:         pacing,
+		Quirks:         profile,
+		Version:        version,
+		Device:         device(),
+		Logger:         a.log,
+		OnCall:         a.onCall,
+		Spans:          a.traces.Listener(),
+		Limits:         limits,
+		Secrets:        a.secrets,
+		Prepare:        plan.Both(prepare, b.prepare),
 	}
 	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, a.mapsAs(profile))
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
 	recorded := recordedRun{
-		Verb: a.verb, Profile: b.profile, Maps: b.maps, Secrets: a.secrets, Face: a.face,
-		AtEnd: func(f func()) { a.atEnd = append(a.atEnd, f) }, Log: a.log, Lost: a.lost.add,
+		Verb:    a.verb,
+		Profile: b.profile,
+		Maps:    b.maps,
+		Secrets: a.secrets,
+		Face:    a.face,
+		AtEnd:   func(f func()) { a.atEnd = append(a.atEnd, f) },
+		Log:     a.log,
+		Lost:    a.lost.add,
 	}
 	err = b.recording.Record(&out, recorded)
 	if errors.Is(err, outfile.ErrHeld) {
@@ -317,5 +390,8 @@ func (a *app) addStateFlags(cmd *cobra.Command) {
 		&b.saveStorageState, "save-storage-state", "",
 		"file to write cookies and storage to at the end, readable by its owner only; a plan that fails writes none",
 	)
-	f.StringVar(&b.login, "login", "", "name of a sign-in that is kept in the user's configuration: loaded when it is there, and saved at the end")
+	f.StringVar(
+		&b.login, "login", "",
+		"name of a sign-in that is kept in the user's configuration: loaded when it is there, and saved at the end",
+	)
 }

@@ -33,7 +33,8 @@ func (a *app) fleetUpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Be a fleet on this machine: a server with its data folder, and a worker",
-		Long: "Run the fleet's server in this process, and a worker that takes its jobs, until interrupted. What is queued and\n" +
+		Long: "Run the fleet's server in this process, and a worker that takes its jobs, until interrupted. " +
+			"What is queued and\n" +
 			"what was recorded is in --data and survives. More machines join with 'outrider worker --fleet'.",
 		Example: `  outrider fleet up
   outrider run smoke.yaml --fleet nats://127.0.0.1:4222`,
@@ -67,21 +68,31 @@ func (a *app) fleetUpCommand() *cobra.Command {
 				return a.fleetRefused(err)
 			}
 			defer s.Close()
-			a.printJSONOr(map[string]any{"fleet": s.URL(), "data": o.Data}, "the fleet is at %s, its data in %s\n", s.URL(), o.Data)
+			a.printJSONOr(
+				map[string]any{"fleet": s.URL(), "data": o.Data}, "the fleet is at %s, its data in %s\n",
+				s.URL(), o.Data,
+			)
 			if flags.Slots == 0 {
 				<-ctx.Done()
 				return ended(ctx)
 			}
-			return a.work(ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s, Domain: domain}, flags)
+			return a.work(
+				ctx, wire.Options{Name: "outrider fleet up", Logger: a.log, InProcess: s, Domain: domain}, flags,
+			)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:4222", "address for workers and submitters")
-	f.StringVar(&o.Data, "data", "", "folder for queues and results (default: outrider/fleet below the user's cache folder)")
+	f.StringVar(
+		&o.Data, "data", "", "folder for queues and results (default: outrider/fleet below the user's cache folder)",
+	)
 	f.StringVar(&o.CertFile, "cert", "", "PEM file of the server's certificate: it speaks TLS")
 	f.StringVar(&o.KeyFile, "key", "", "PEM file of its key")
 	f.StringVar(&o.Monitor, "monitor", "", "HOST:PORT of the server's own monitoring page, which autoscalers read")
-	f.StringArrayVar(&o.Leaf, "leaf", nil, "address of a cluster's leaf port: be a way into that cluster instead of a fleet of one's own (repeatable)")
+	f.StringArrayVar(
+		&o.Leaf, "leaf", nil,
+		"address of a cluster's leaf port: be a way into that cluster instead of a fleet of one's own (repeatable)",
+	)
 	f.StringVar(&domain, "leaf-domain", "", "JetStream domain of that cluster")
 	flags.Add(f)
 	opsFlag(cmd, &flags.OpsAt)
@@ -93,17 +104,20 @@ func (a *app) fleetAttachCommand() *cobra.Command {
 	var reports reportFlags
 	var artifacts string
 	var at fleetFlags
-	cmd := a.fleetVerb("attach SUBMISSION", "Follow a submission to its end, as the run that sent it would", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
-		out, err := reports.open(a)
-		if err != nil {
-			return err
-		}
-		jobs, err := status.Submission(ctx, q, args[0])
-		if err != nil {
-			return err
-		}
-		return a.followFleet(ctx, q, jobs, at, out, remote.Show{Artifacts: artifacts})
-	})
+	cmd := a.fleetVerb(
+		"attach SUBMISSION", "Follow a submission to its end, as the run that sent it would",
+		cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+			out, err := reports.open(a)
+			if err != nil {
+				return err
+			}
+			jobs, err := status.Submission(ctx, q, args[0])
+			if err != nil {
+				return err
+			}
+			return a.followFleet(ctx, q, jobs, at, out, remote.Show{Artifacts: artifacts})
+		},
+	)
 	reports.add(cmd.Flags())
 	at.AddVerify(cmd.Flags())
 	cmd.Flags().StringVar(&artifacts, "artifacts", "", "directory for the pictures that jobs made")

@@ -74,7 +74,8 @@ steps:
   - {name: one, expect: {target: "#who", text_equals: "row ${row.name}"}}
   - {name: two, call: page.info}
 `
-	chaosActs = chaosSteps + `  - {name: three, call: page.evaluate, args: {body: "return act(3)"}, expect: "output.value.value = 'bought'"}
+	chaosActs = chaosSteps +
+		`  - {name: three, call: page.evaluate, args: {body: "return act(3)"}, expect: "output.value.value = 'bought'"}
   - {name: four, call: pointer.click, args: {locator: {selector: "#buy"}}, expect: {target: "#done", text_equals: bought}}
   - {name: five, call: page.evaluate, args: {body: "return act(5)"}, expect: "output.value.value = 'bought'"}
 `
@@ -123,7 +124,10 @@ func chaos(t *testing.T, cases, servers int) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	start := func(url string) *fleettest.Process {
-		return fleettest.Spawn(t, "is ready", []string{"TMPDIR=" + temp, "OUTRIDER_FLEET=" + url}, program, "worker", "--slots", "1", "--drain", "20s", "--timeout", "2h")
+		return fleettest.Spawn(
+			t, "is ready", []string{"TMPDIR=" + temp, "OUTRIDER_FLEET=" + url},
+			program, "worker", "--slots", "1", "--drain", "20s", "--timeout", "2h",
+		)
 	}
 	urls := []string{proxies[0].URL(), proxies[1].URL(), nats.urls(), nats.urls()}
 	workers := make([]*fleettest.Process, len(urls))
@@ -134,7 +138,11 @@ func chaos(t *testing.T, cases, servers int) {
 	kinds := []struct {
 		name, text, rerun string
 		rows              int
-	}{{"acts", chaosActs, "fail", cases / 2}, {"again", chaosActs, "rerun", cases / 4}, {"reads", chaosReads, "fail", cases - cases/2 - cases/4}}
+	}{
+		{"acts", chaosActs, "fail", cases / 2},
+		{"again", chaosActs, "rerun", cases / 4},
+		{"reads", chaosReads, "fail", cases - cases/2 - cases/4},
+	}
 	began := time.Now()
 	outputs, codes := make([]bytes.Buffer, len(kinds)), make([]int, len(kinds))
 	// A test that runs out of time ends what it started: nothing else would.
@@ -159,7 +167,10 @@ func chaos(t *testing.T, cases, servers int) {
 			t.Fatal(err)
 		}
 		submitters.Go(func() {
-			args := []string{"run", path, "--fleet", nats.urls(), "--submission", kind.name, "--json", "--var", "site=" + site.URL + "/", "--on-loss", kind.rerun, "--tries", "100", "--timeout", "2h"}
+			args := []string{
+				"run", path, "--fleet", nats.urls(), "--submission", kind.name, "--json", "--var",
+				"site=" + site.URL + "/", "--on-loss", kind.rerun, "--tries", "100", "--timeout", "2h",
+			}
 			codes[i] = execute(ctx, args, strings.NewReader(""), &outputs[i], io.Discard)
 		})
 	}
@@ -268,7 +279,10 @@ func chaos(t *testing.T, cases, servers int) {
 			site.mu.Unlock()
 		}
 	}
-	t.Logf("%s for %d cases (%.1f a second); %v; %v", took.Round(time.Second), cases, float64(cases)/took.Seconds(), tally, counts)
+	t.Logf(
+		"%s for %d cases (%.1f a second); %v; %v",
+		took.Round(time.Second), cases, float64(cases)/took.Seconds(), tally, counts,
+	)
 
 	// Nothing is left: no job, no lease, no browser, no file.
 	q := fleettest.Open(t, nats.urls(), queue.Lease)
@@ -345,9 +359,13 @@ func newServers(t *testing.T, dir string, n int) *servers {
 	}
 	for i := range n {
 		host, port, _ := net.SplitHostPort(s.addresses[i])
-		args := []string{"-js", "-a", host, "-p", port, "-sd", filepath.Join(dir, fmt.Sprint("data", i)), "-n", fmt.Sprint("s", i)}
+		args := []string{
+			"-js", "-a", host, "-p", port, "-sd", filepath.Join(dir, fmt.Sprint("data", i)), "-n", fmt.Sprint("s", i),
+		}
 		if n > 1 {
-			args = append(args, "--cluster_name", "chaos", "--cluster", routes[i], "--routes", strings.Join(routes, ","))
+			args = append(
+				args, "--cluster_name", "chaos", "--cluster", routes[i], "--routes", strings.Join(routes, ","),
+			)
 		}
 		start := func() *fleettest.Process {
 			c := fleettest.Spawn(t, "", nil, program, args...)

@@ -75,7 +75,10 @@ func TestFilesOfAFleet(t *testing.T) {
 	w := compose.Services["worker"]
 	grace, err := time.ParseDuration(w.Grace)
 	if err != nil || w.Signal != "SIGTERM" || w.Environment["OUTRIDER_FLEET"] == "" {
-		t.Errorf("compose.yaml: the worker is stopped by %q after %q and reaches %q, %v", w.Signal, w.Grace, w.Environment["OUTRIDER_FLEET"], err)
+		t.Errorf(
+			"compose.yaml: the worker is stopped by %q after %q and reaches %q, %v",
+			w.Signal, w.Grace, w.Environment["OUTRIDER_FLEET"], err,
+		)
 	}
 	drains("compose.yaml", w.Command, grace)
 
@@ -105,15 +108,20 @@ func TestFilesOfAFleet(t *testing.T) {
 		}
 		for _, c := range one.Spec.Template.Spec.Containers {
 			drains("kubernetes.yaml", c.Args, time.Duration(one.Spec.Template.Spec.Grace)*time.Second)
-			if at := parsed(t, "kubernetes.yaml", c.Args).Flag("ops").Value.String(); len(c.Ports) != 1 || !strings.HasSuffix(at, ":9464") || c.Ports[0].Port != 9464 {
+			at := parsed(t, "kubernetes.yaml", c.Args).Flag("ops").Value.String()
+			if len(c.Ports) != 1 || !strings.HasSuffix(at, ":9464") || c.Ports[0].Port != 9464 {
 				t.Errorf("kubernetes.yaml: health is served at %s and asked for at %v", at, c.Ports)
 			}
 		}
 		for _, trigger := range one.Spec.Triggers {
 			consumers++
 			lane := queue.Lane{Queue: fleet.DefaultQueue, Priority: fleet.Normal, Kind: remote.Kind}
-			if m := trigger.Metadata; m["stream"] != wire.JobsStream || m["consumer"] != strings.ReplaceAll(lane.Name(), ".", "__") {
-				t.Errorf("kubernetes.yaml: the scaler reads %s %s, the fleet has %s %s", m["stream"], m["consumer"], wire.JobsStream, lane.Name())
+			if m := trigger.Metadata; m["stream"] != wire.JobsStream ||
+				m["consumer"] != strings.ReplaceAll(lane.Name(), ".", "__") {
+				t.Errorf(
+					"kubernetes.yaml: the scaler reads %s %s, the fleet has %s %s",
+					m["stream"], m["consumer"], wire.JobsStream, lane.Name(),
+				)
 			}
 		}
 	}
@@ -228,8 +236,8 @@ func orchestrated(t *testing.T, path string) []container {
 				temp = temp || m.Path == "/tmp"
 			}
 			escalates := s.Escalation == nil || *s.Escalation
-			bound := temp && pod.Security.NonRoot && pod.Security.Seccomp.Type != "" && !escalates &&
-				s.ReadOnly && slices.Contains(s.Caps.Drop, "ALL")
+			bound := pod.Security.NonRoot && pod.Security.Seccomp.Type != "" && !escalates
+			bound = bound && temp && s.ReadOnly && slices.Contains(s.Caps.Drop, "ALL")
 			out = append(out, container{path + ": " + c.Name, c.Args, time.Duration(pod.Grace) * time.Second, bound})
 		}
 	}

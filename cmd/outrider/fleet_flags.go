@@ -59,7 +59,10 @@ func (x *fleetFlags) Labels(a *app) (map[string]string, error) {
 
 // AddVerify adds the keys that results must be signed by.
 func (x *fleetFlags) AddVerify(f *pflag.FlagSet) {
-	f.StringArrayVar(&x.verify, "verify-key", nil, "public key of a worker's --sign-key: results that none of these signed are refused (repeatable)")
+	f.StringArrayVar(
+		&x.verify, "verify-key", nil,
+		"public key of a worker's --sign-key: results that none of these signed are refused (repeatable)",
+	)
 }
 
 // openFleet connects to the fleet. A fleet that cannot be reached is an unfit environment.
@@ -78,7 +81,17 @@ func (a *app) openFleet(ctx context.Context, o wire.Options) (*queue.Queue, erro
 
 // Options are those of a connection of this name.
 func (x *fleetFlags) Options(a *app, name string) wire.Options {
-	return wire.Options{URL: x.URL, Credentials: x.creds, NKey: x.nkey, Domain: x.domain, CA: x.ca, Cert: x.cert, Key: x.key, Name: name, Logger: a.log}
+	return wire.Options{
+		URL:         x.URL,
+		Credentials: x.creds,
+		NKey:        x.nkey,
+		Domain:      x.domain,
+		CA:          x.ca,
+		Cert:        x.cert,
+		Key:         x.key,
+		Name:        name,
+		Logger:      a.log,
+	}
 }
 
 // fleetRefused gives an error of the connection its exit code.
@@ -103,15 +116,26 @@ type jobFlags struct {
 
 // Add adds the flags.
 func (x *jobFlags) Add(f *pflag.FlagSet) {
-	f.StringVar(&x.queue, "queue", fleet.DefaultQueue, "--fleet: queue for the jobs; queues get equal shares of the workers")
+	f.StringVar(
+		&x.queue, "queue", fleet.DefaultQueue, "--fleet: queue for the jobs; queues get equal shares of the workers",
+	)
 	f.StringVar(&x.priority, "priority", string(fleet.Normal), "--fleet: high, normal or low, within the queue")
 	f.StringArrayVar(&x.needs, "needs", nil, "--fleet: label that a worker must have, NAME=VALUE (repeatable)")
-	f.DurationVar(&x.deadline, "deadline", 0, "--fleet: jobs that have not ended after so long expire, queued or not; 0 is never")
+	f.DurationVar(
+		&x.deadline, "deadline", 0, "--fleet: jobs that have not ended after so long expire, queued or not; 0 is never",
+	)
 	f.DurationVar(&x.limit, "job-timeout", fleet.DefaultTimeout, "--fleet: bound on one run of one job")
 	f.IntVar(&x.tries, "tries", fleet.DefaultTries, "--fleet: how many workers may be lost under a job")
-	f.StringVar(&x.onLoss, "on-loss", string(fleet.FailOnLoss), "--fleet: fail, or rerun: when a worker is lost under a job that had begun to act")
-	f.StringVar(&x.Run, "submission", "", "--fleet: name of the submission; the same name again follows it instead of running it twice")
-	f.BoolVar(&x.States, "send-storage-state", false, "--fleet: send files of storage state that plans begin with: their cookies are then in the fleet's object store")
+	f.StringVar(
+		&x.onLoss, "on-loss", string(fleet.FailOnLoss),
+		"--fleet: fail, or rerun: when a worker is lost under a job that had begun to act",
+	)
+	f.StringVar(
+		&x.Run, "submission", "",
+		"--fleet: name of the submission; the same name again follows it instead of running it twice",
+	)
+	f.BoolVar(&x.States, "send-storage-state", false, "--fleet: send files of storage state that plans begin with: "+
+		"their cookies are then in the fleet's object store")
 	f.BoolVar(&x.Detach, "detach", false, "--fleet: print the submission's name and do not wait")
 }
 
@@ -122,8 +146,15 @@ func (x *jobFlags) Job(a *app) (fleet.Job, error) {
 		return fleet.Job{}, usage("--needs: %s", fault.From(err).Message)
 	}
 	j := fleet.Job{
-		Run: "check", ID: "flags", Kind: "flags", Queue: x.queue, Priority: fleet.Priority(x.priority), Labels: labels,
-		Timeout: x.limit, Tries: x.tries, OnLoss: fleet.OnLoss(x.onLoss),
+		Run:      "check",
+		ID:       "flags",
+		Kind:     "flags",
+		Queue:    x.queue,
+		Priority: fleet.Priority(x.priority),
+		Labels:   labels,
+		Timeout:  x.limit,
+		Tries:    x.tries,
+		OnLoss:   fleet.OnLoss(x.onLoss),
 	}
 	if x.Run != "" {
 		j.Run = x.Run

@@ -19,7 +19,9 @@ import (
 )
 
 // fleetVerb is a verb below fleet: it connects and calls do.
-func (a *app) fleetVerb(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, q *queue.Queue, args []string) error) *cobra.Command {
+func (a *app) fleetVerb(
+	use, short string, args cobra.PositionalArgs, do func(ctx context.Context, q *queue.Queue, args []string) error,
+) *cobra.Command {
 	var at fleetFlags
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,
@@ -43,7 +45,9 @@ func (a *app) fleetVerb(use, short string, args cobra.PositionalArgs, do func(ct
 func (a *app) fleetLookVerbs() []*cobra.Command {
 	var every time.Duration
 	var state string
-	top := a.fleetVerb("top", "Show what the fleet is doing, again and again until interrupted", cobra.NoArgs, func(ctx context.Context, q *queue.Queue, _ []string) error {
+	top := a.fleetVerb("top", "Show what the fleet is doing, again and again until interrupted", cobra.NoArgs, func(
+		ctx context.Context, q *queue.Queue, _ []string,
+	) error {
 		for {
 			f, err := status.Read(ctx, q)
 			if err != nil {
@@ -61,7 +65,9 @@ func (a *app) fleetLookVerbs() []*cobra.Command {
 		}
 	})
 	top.Flags().DurationVar(&every, "every", 2*time.Second, "how often")
-	jobs := a.fleetVerb("jobs [SUBMISSION]", "List jobs: waiting, running and ended", cobra.MaximumNArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+	jobs := a.fleetVerb("jobs [SUBMISSION]", "List jobs: waiting, running and ended", cobra.MaximumNArgs(1), func(
+		ctx context.Context, q *queue.Queue, args []string,
+	) error {
 		all, err := status.Jobs(ctx, q, strings.Join(args, ""))
 		if err != nil {
 			return err
@@ -79,9 +85,13 @@ func (a *app) fleetLookVerbs() []*cobra.Command {
 		status.PrintJobs(a.stdout, some)
 		return nil
 	})
-	jobs.Flags().StringVar(&state, "state", "", "only those in this state: queued, running, acting, waiting, ok, failed, or an error code")
+	jobs.Flags().StringVar(
+		&state, "state", "", "only those in this state: queued, running, acting, waiting, ok, failed, or an error code",
+	)
 	return []*cobra.Command{
-		a.fleetVerb("status", "Show workers and queues", cobra.NoArgs, func(ctx context.Context, q *queue.Queue, _ []string) error {
+		a.fleetVerb("status", "Show workers and queues", cobra.NoArgs, func(
+			ctx context.Context, q *queue.Queue, _ []string,
+		) error {
 			f, err := status.Read(ctx, q)
 			if err == nil {
 				a.showFleet(f)
@@ -89,19 +99,29 @@ func (a *app) fleetLookVerbs() []*cobra.Command {
 			return err
 		}),
 		top, jobs,
-		a.fleetVerb("logs SUBMISSION[.JOB]", "Print what jobs reported, up to now", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+		a.fleetVerb("logs SUBMISSION[.JOB]", "Print what jobs reported, up to now", cobra.ExactArgs(1), func(
+			ctx context.Context, q *queue.Queue, args []string,
+		) error {
 			run, id, _ := strings.Cut(args[0], ".")
 			return status.Events(ctx, q, run, id, a.showFleetEvent)
 		}),
-		a.fleetVerb("cancel SUBMISSION[.JOB]", "End the jobs of a submission, or one of them, queued or running", cobra.ExactArgs(1), a.cancelJobs),
-		a.fleetVerb("drain WORKER", "Tell a worker to take no more jobs and to end when those that run have ended", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
-			if err := submit.Drain(ctx, q, args[0]); err != nil {
-				return err
-			}
-			a.printOr(map[string]any{"ok": true, "worker": args[0]}, "%s drains\n", args[0])
-			return nil
-		}),
-		a.fleetVerb("purge SUBMISSION", "Forget a submission that has ended", cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+		a.fleetVerb(
+			"cancel SUBMISSION[.JOB]", "End the jobs of a submission, or one of them, queued or running",
+			cobra.ExactArgs(1), a.cancelJobs,
+		),
+		a.fleetVerb(
+			"drain WORKER", "Tell a worker to take no more jobs and to end when those that run have ended",
+			cobra.ExactArgs(1), func(ctx context.Context, q *queue.Queue, args []string) error {
+				if err := submit.Drain(ctx, q, args[0]); err != nil {
+					return err
+				}
+				a.printOr(map[string]any{"ok": true, "worker": args[0]}, "%s drains\n", args[0])
+				return nil
+			},
+		),
+		a.fleetVerb("purge SUBMISSION", "Forget a submission that has ended", cobra.ExactArgs(1), func(
+			ctx context.Context, q *queue.Queue, args []string,
+		) error {
 			n, err := status.Purge(ctx, q, args[0])
 			if err == nil {
 				a.printOr(map[string]any{"ok": true, "jobs": n}, "%d jobs forgotten\n", n)
@@ -129,7 +149,10 @@ func (a *app) showFleetEvent(ev fleet.Event) {
 		text = strings.TrimSpace(fmt.Sprintf("[%d/%d] %s", ev.Step.Number, ev.Step.Of, ev.Step.Name))
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintf(a.stdout, "%s %s try %d %-6s %s\n", ev.At.Format("15:04:05.000"), ev.ID, ev.Try, ev.Kind, report.Printable(line))
+		fmt.Fprintf(
+			a.stdout, "%s %s try %d %-6s %s\n",
+			ev.At.Format("15:04:05.000"), ev.ID, ev.Try, ev.Kind, report.Printable(line),
+		)
 	}
 }
 
@@ -139,7 +162,8 @@ func (a *app) cancelJobs(ctx context.Context, q *queue.Queue, args []string) err
 	jobs := []fleet.Job{{Run: run, ID: id}}
 	if !one {
 		var err error
-		if jobs, err = status.Submission(ctx, q, run); err != nil {
+		jobs, err = status.Submission(ctx, q, run)
+		if err != nil {
 			return err
 		}
 	}
@@ -149,7 +173,8 @@ func (a *app) cancelJobs(ctx context.Context, q *queue.Queue, args []string) err
 		if errors.Is(err, fault.UnknownJob) && !one {
 			return // it ended and was purged meanwhile
 		}
-		if failed = errors.Join(failed, err); did {
+		failed = errors.Join(failed, err)
+		if did {
 			n++
 		}
 	})

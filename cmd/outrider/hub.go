@@ -41,9 +41,12 @@ func (a *app) hubCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Be the bridge: accept runtimes and serve agents on this machine",
-		Long: "Accept runtimes on /extension and serve agents over MCP at /mcp, and over GET /health, GET /runtimes,\n" +
-			"GET /mcp/tools/list and POST /mcp/tools/call, until interrupted. With --stdio one agent more speaks MCP on standard\n" +
-			"input and output. It listens on loopback, refuses foreign origins and can ask for a token. The Chrome extension is\n" +
+		Long: "Accept runtimes on /extension and serve agents over MCP at /mcp, and over GET /health, GET " +
+			"/runtimes,\n" +
+			"GET /mcp/tools/list and POST /mcp/tools/call, until interrupted. With --stdio one agent more speaks MCP " +
+			"on standard\n" +
+			"input and output. It listens on loopback, refuses foreign origins and can ask for a token. " +
+			"The Chrome extension is\n" +
 			"admitted by the pairing address that the hub prints: paste it into the extension's bridge address.",
 		Example: `  outrider hub
   outrider connect ws://127.0.0.1:17345/extension --open https://example.com/`,
@@ -71,19 +74,33 @@ func (a *app) hubCommand() *cobra.Command {
 	x.kit.add(cmd, "test the runtime that connects instead: play a bridge, and print a table of checks")
 	f.BoolVar(&x.stdio, "stdio", false, "speak MCP on standard input and output; end when the input does")
 	f.StringVar(&x.listen, "listen", "127.0.0.1:17345", "address to listen on")
-	f.StringVar(&x.dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions typed on standard input, one JSON object per line")
+	f.StringVar(&x.dialect, "dialect", "actions", "actions, or browser-bridge: a backend that requests the actions "+
+		"typed on standard input, one JSON object per line")
 	f.StringVar(&x.profile, "profile", quirks.StrictProfile,
 		"strict, or extension: a call that names none of several runtimes goes to the active one, as at the "+
 			"upstream bridge")
 	f.StringVar(&x.tokenFile, "token-file", "", "file that holds the token")
 	f.StringVar(&x.token, "token", "", "bearer token that runtimes and agents must present")
-	f.BoolVar(&x.extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages")
-	f.StringVar(&x.storageRoot, "storage-root", "", "storage folder of maps for the runtimes, and for actions.site of those that do not know it")
-	f.IntVar(&x.inline, "payload-inline-limit", 50_000, "bytes from which on the result of an agent over MCP goes to a file, except pictures; 0 is never")
+	f.BoolVar(
+		&x.extensions, "allow-extension", false, "admit Chrome extensions without the pairing address, on https pages",
+	)
+	f.StringVar(
+		&x.storageRoot, "storage-root", "",
+		"storage folder of maps for the runtimes, and for actions.site of those that do not know it",
+	)
+	f.IntVar(
+		&x.inline, "payload-inline-limit", 50_000,
+		"bytes from which on the result of an agent over MCP goes to a file, except pictures; 0 is never",
+	)
 	f.BoolVar(&x.fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
 	_ = f.MarkHidden("conformance-fixtures")
-	f.StringVar(&x.payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)")
-	f.StringArrayVar(&x.maps, "maps", nil, "an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)")
+	f.StringVar(
+		&x.payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)",
+	)
+	f.StringArrayVar(
+		&x.maps, "maps", nil,
+		"an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)",
+	)
 	addTrustFlag(f, &a.browser.trustProject)
 	f.StringArrayVar(&x.origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
 	return cmd
@@ -98,13 +115,21 @@ func (a *app) checkHub(ctx context.Context, x *hubFlags) error {
 		return err
 	}
 	var err error
-	if x.token, err = a.nearerToken(x.token, x.tokenFile); err != nil {
+	x.token, err = a.nearerToken(x.token, x.tokenFile)
+	if err != nil {
 		return err
 	}
 	switch x.dialect {
 	case "actions":
 	case "browser-bridge":
-		return a.refuseGiven("with --dialect browser-bridge", "stdio", "allow-web-origin", "allow-extension", "storage-root", "maps", "ops", "drain-timeout", "payload-dir", "payload-inline-limit", "conformance")
+		return a.refuseGiven(
+			"with --dialect browser-bridge",
+			"stdio", "allow-web-origin",
+			"allow-extension", "storage-root",
+			"maps", "ops",
+			"drain-timeout", "payload-dir",
+			"payload-inline-limit", "conformance",
+		)
 	default:
 		return usage("--dialect is %q: expected actions or browser-bridge", x.dialect)
 	}
@@ -153,13 +178,20 @@ func (a *app) serveHub(ctx context.Context, x *hubFlags) error {
 	if err := h.Listen(); err != nil {
 		return listenFailed(err, "--listen", x.listen)
 	}
-	agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{NewID: uuid.NewString, Version: version, Fixtures: x.fixtures, Logger: a.log})
+	agents, err := mcp.NewBridge(ctx, hubBridge{h}, mcp.Options{
+		NewID:    uuid.NewString,
+		Version:  version,
+		Fixtures: x.fixtures,
+		Logger:   a.log,
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = agents.Close(context.WithoutCancel(ctx)) }()
 	h.Handle("/mcp", agents.Transport(0)) // the hub has a guard of its own
-	o.Metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 { return float64(len(h.Runtimes())) })
+	o.Metrics.Gauge("outrider_hub_runtimes", "Runtimes that are connected.", func() float64 {
+		return float64(len(h.Runtimes()))
+	})
 	for pattern, handler := range o.Routes() {
 		h.Handle(pattern, handler)
 	}
@@ -196,7 +228,9 @@ func (a *app) hubOptions(ctx context.Context, x *hubFlags, o *ops.Ops) hub.Optio
 			a.log.Info("runtime "+c.Kind, "runtime_id", c.Runtime.RuntimeID, "reason", c.Reason)
 		}
 	}
-	changes := o.Metrics.Counter("outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind")
+	changes := o.Metrics.Counter(
+		"outrider_hub_runtime_changes_total", "Runtimes that came, changed and went, by what happened.", "kind",
+	)
 	return hub.Options{
 		Listen:          x.listen,
 		Token:           x.token,
@@ -303,7 +337,13 @@ func listenFailed(err error, flag, address string) error {
 // showRuntime prints one line per runtime that is added, changes or is removed.
 func (a *app) showRuntime(c hub.RuntimeChange) {
 	if a.json {
-		a.printJSON(map[string]any{"runtime": c.Kind, "reason": c.Reason, "runtime_id": c.Runtime.RuntimeID, "url": c.Runtime.URL, "title": c.Runtime.Title})
+		a.printJSON(map[string]any{
+			"runtime":    c.Kind,
+			"reason":     c.Reason,
+			"runtime_id": c.Runtime.RuntimeID,
+			"url":        c.Runtime.URL,
+			"title":      c.Runtime.Title,
+		})
 		return
 	}
 	line := fmt.Sprintf("%s %s %s", c.Kind, c.Runtime.RuntimeID, c.Runtime.URL)

@@ -17,10 +17,17 @@ import (
 type hubBridge struct{ hub *hub.Hub }
 
 // Call implements mcp.Bridge.
-func (b hubBridge) Call(ctx context.Context, name string, args json.RawMessage, route mcp.Route, timeout time.Duration) (mcp.Routed, *fault.Error) {
+func (b hubBridge) Call(
+	ctx context.Context, name string, args json.RawMessage, route mcp.Route, timeout time.Duration,
+) (mcp.Routed, *fault.Error) {
 	r := b.hub.Call(ctx, hub.ToolCall{
-		Name: name, Arguments: args, TargetRuntimeID: route.RuntimeID, TargetRuntimeKey: route.RuntimeKey,
-		TargetURLContains: route.URLContains, TargetTitleContains: route.TitleContains, TimeoutMS: timeout.Milliseconds(),
+		Name:                name,
+		Arguments:           args,
+		TargetRuntimeID:     route.RuntimeID,
+		TargetRuntimeKey:    route.RuntimeKey,
+		TargetURLContains:   route.URLContains,
+		TargetTitleContains: route.TitleContains,
+		TimeoutMS:           timeout.Milliseconds(),
 	})
 	failed := r.Err()
 	r = b.hub.Spill(name, r)

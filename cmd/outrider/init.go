@@ -20,8 +20,10 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init URL",
 		Short: "Write a first map and plan of a page",
-		Long: "Write actions.json and plan.yaml of a page: its forms become actions, its lists and tables projections, its landmarks\n" +
-			"and headings states, its links transitions. Everything is tried before it is written; what is ambiguous, empty or\n" +
+		Long: "Write actions.json and plan.yaml of a page: its forms become actions, its lists and tables " +
+			"projections, its landmarks\n" +
+			"and headings states, its links transitions. Everything is tried before it is written; " +
+			"what is ambiguous, empty or\n" +
 			"fails is left out and named. On pages of this machine forms are sent; elsewhere --submit sends them.",
 		Example: "  outrider init http://127.0.0.1:8080/ --out sites/127.0.0.1",
 		Args:    cobra.ExactArgs(1),

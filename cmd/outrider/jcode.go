@@ -19,9 +19,10 @@ func (a *app) jcodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jcode",
 		Short: "Let jcode's browser tool drive this runtime",
-		Long:  "Put the command that jcode runs for its browser tool in place, take it away, or say how things stand: see docs/reference/jcode.md.",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Long: "Put the command that jcode runs for its browser tool in place, take it away, or say how things " +
+			"stand: see docs/reference/jcode.md.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.jcodeInstallCommand(), a.jcodeUninstallCommand(), a.jcodeStatusCommand(), a.jcodeRunCommand())
 	return cmd
@@ -48,10 +49,18 @@ func (a *app) jcodeInstallCommand() *cobra.Command {
 				return &exit{exitEnvironment, err}
 			}
 			if a.json {
-				a.printJSON(map[string]any{"ok": true, "installed": at.Path, "runs": self, "flags": append([]string{}, flags...)})
+				a.printJSON(map[string]any{
+					"ok":        true,
+					"installed": at.Path,
+					"runs":      self,
+					"flags":     append([]string{}, flags...),
+				})
 			} else {
 				fmt.Fprintf(a.stdout, "installed %s\n", at.Path)
-				fmt.Fprintln(a.stderr, "outrider: set JCODE_BROWSER_AUTO_UPDATE=0 for jcode, so that it does not replace the command")
+				fmt.Fprintln(
+					a.stderr,
+					"outrider: set JCODE_BROWSER_AUTO_UPDATE=0 for jcode, so that it does not replace the command",
+				)
 			}
 			return nil
 		},
@@ -62,7 +71,9 @@ func (a *app) jcodeInstallCommand() *cobra.Command {
 
 func (a *app) jcodeUninstallCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "uninstall", Short: "Take the command away, end the background processes, and put back what was there before", Args: cobra.NoArgs,
+		Use:   "uninstall",
+		Short: "Take the command away, end the background processes, and put back what was there before",
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			was, ended, err := jcode.Uninstall(cmd.Context())
 			if err != nil {
@@ -94,7 +105,13 @@ func (a *app) jcodeStatusCommand() *cobra.Command {
 				for _, s := range sessions {
 					list = append(list, map[string]any{"name": s.Name, "pid": s.PID(), "socket": s.Socket()})
 				}
-				a.printJSON(map[string]any{"ok": true, "path": at.Path, "installed": at.Ours, "other_program": at.There && !at.Ours, "sessions": list})
+				a.printJSON(map[string]any{
+					"ok":            true,
+					"path":          at.Path,
+					"installed":     at.Ours,
+					"other_program": at.There && !at.Ours,
+					"sessions":      list,
+				})
 			} else {
 				state := map[bool]string{true: "installed", false: "not installed"}[at.Ours]
 				if at.There && !at.Ours {
@@ -134,7 +151,11 @@ func (a *app) jcodeRunCommand() *cobra.Command {
 
 func (a *app) jcodeFace(flags providerFlags) *jcode.Face {
 	f := &jcode.Face{
-		Out: a.stdout, Log: a.log, Version: version, CallLimit: a.callLimit, Idle: flags.idle,
+		Out:       a.stdout,
+		Log:       a.log,
+		Version:   version,
+		CallLimit: a.callLimit,
+		Idle:      flags.idle,
 		FindBrowser: func() error {
 			if a.browser.attach != "" {
 				return nil

@@ -44,8 +44,12 @@ func TestJcode(t *testing.T) {
 		name string
 		test func(*testing.T, *jcodeHome)
 	}{
-		{"install", testJcodeInstall}, {"readiness", testJcodeReadiness}, {"actions", testJcodeActions}, {"on demand", testJcodeOnDemand},
-		{"started by jcode", testJcodeStarts}, {"idle", testJcodeIdle},
+		{"install", testJcodeInstall},
+		{"readiness", testJcodeReadiness},
+		{"actions", testJcodeActions},
+		{"on demand", testJcodeOnDemand},
+		{"started by jcode", testJcodeStarts},
+		{"idle", testJcodeIdle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +65,10 @@ func newJcodeHome(t *testing.T, bin string) *jcodeHome {
 		t.Fatal(err)
 	}
 	h := &jcodeHome{t: t, bin: bin, home: t.TempDir(), run: run}
-	h.env = append(os.Environ(), "HOME="+h.home, "XDG_RUNTIME_DIR="+run, "JCODE_HOME=", "JCODE_RUNTIME_DIR=", "BROWSER_SESSION=", "XDG_CONFIG_HOME="+filepath.Join(h.home, ".config"))
+	h.env = append(
+		os.Environ(), "HOME="+h.home, "XDG_RUNTIME_DIR="+run, "JCODE_HOME=", "JCODE_RUNTIME_DIR=",
+		"BROWSER_SESSION=", "XDG_CONFIG_HOME="+filepath.Join(h.home, ".config"),
+	)
 	t.Cleanup(func() {
 		_, _, _ = h.exec(bin, "jcode", "uninstall")
 		_ = os.RemoveAll(run)
@@ -242,11 +249,18 @@ func testJcodeActions(t *testing.T, h *jcodeHome) {
 	has("type", act("type", `{"selector":"`+selector+`","text":"Ada","submit":true}`), `"typed":true`)
 	has("getContent text", act("getContent", `{"format":"text"}`), "sent Ada")
 	has("getContent html", act("getContent", `{"format":"html"}`), `id=\"q\"`)
-	filled := act("fillForm", `{"fields":[{"selector":"#q","value":"Bob"},{"selector":"#c","checked":true},{"selector":"#s","value":"Second"}]}`)
+	filled := act("fillForm", `{"fields":[{"selector":"#q","value":"Bob"},{"selector":"#c","checked":true},`+
+		`{"selector":"#s","value":"Second"}]}`)
 	has("fillForm", filled, `"success":true`)
-	has("evaluate", act("evaluate", `{"script":"return [q.value, c.checked, s.value]","pageWorld":true}`), `{"result":["Bob",true,"b"],"type":"array"}`)
+	has(
+		"evaluate", act("evaluate", `{"script":"return [q.value, c.checked, s.value]","pageWorld":true}`),
+		`{"result":["Bob",true,"b"],"type":"array"}`,
+	)
 	// A script that jcode makes for a key names the element by the selector.
-	act("evaluate", `{"script":"const e = document.querySelector(\"`+selector+`\"); e.value = \"by script\"; return e.id"}`)
+	act(
+		"evaluate",
+		`{"script":"const e = document.querySelector(\"`+selector+`\"); e.value = \"by script\"; return e.id"}`,
+	)
 	has("evaluate of a selector", act("evaluate", `{"script":"return q.value"}`), "by script")
 	has("getInteractables", act("getInteractables", ``), `"inputType":"checkbox"`)
 	has("scroll", act("scroll", `{"y":200.0}`), `"scrollY":200`)
@@ -268,7 +282,10 @@ func testJcodeActions(t *testing.T, h *jcodeHome) {
 	has("getActiveTab", act("getActiveTab", ``), fmt.Sprintf(`"tabId":%v`, tab))
 	has("listFrames", act("listFrames", fmt.Sprintf(`{"tabId":%v}`, second["tabId"])), `"frameId":0`)
 	act("evaluate", `{"script":"document.body.insertAdjacentHTML('beforeend', '<input type=file id=f>')"}`)
-	has("uploadFile", act("uploadFile", `{"filePath":"`+filepath.Join(uploads, "a.txt")+`","fileName":"a.txt"}`), `"uploaded":true`)
+	has(
+		"uploadFile", act("uploadFile", `{"filePath":"`+filepath.Join(uploads, "a.txt")+`","fileName":"a.txt"}`),
+		`"uploaded":true`,
+	)
 	// provider_command of jcode: methods of the protocol, as they are.
 	has("page.open", act("page.open", `{"url":"`+site+`"}`), `"page_id"`)
 	has("provider.describe", act("provider.describe", `{}`), `"provider_id":"outrider"`)
@@ -286,7 +303,8 @@ func testJcodeActions(t *testing.T, h *jcodeHome) {
 			t.Errorf("%s %s: exit %d, stdout %q, stderr %q, want 1 and %q", c.action, c.params, code, out, said, c.says)
 		}
 	}
-	if _, said, code := h.as("../evil", h.browser(), "listTabs", `{}`); code != 1 || !strings.Contains(said, "session name") {
+	if _, said, code := h.as("../evil", h.browser(), "listTabs", `{}`); code != 1 ||
+		!strings.Contains(said, "session name") {
 		t.Errorf("a session name with a path: exit %d, %q", code, said)
 	}
 }
@@ -321,7 +339,8 @@ func testJcodeOnDemand(t *testing.T, h *jcodeHome) {
 	if h.pid("one") == first {
 		t.Error("the session is reported as served by a process that was killed")
 	}
-	if _, said, code := h.exec(h.browser(), "session", "stop", "two"); code != 0 || exists(h.file("two", ".pid")) || exists(h.file("two", ".sock")) {
+	if _, said, code := h.exec(h.browser(), "session", "stop", "two"); code != 0 || exists(h.file("two", ".pid")) ||
+		exists(h.file("two", ".sock")) {
 		t.Errorf("session stop: exit %d, %s; the files are there: %t", code, said, exists(h.file("two", ".pid")))
 	}
 }
@@ -344,7 +363,8 @@ func testJcodeStarts(t *testing.T, h *jcodeHome) {
 		Socket string
 		PID    int
 	}
-	if e := json.Unmarshal([]byte(line), &ready); err != nil || e != nil || !ready.Ready || ready.PID != cmd.Process.Pid || ready.Socket != h.file("mine", ".sock") {
+	if e := json.Unmarshal([]byte(line), &ready); err != nil || e != nil || !ready.Ready ||
+		ready.PID != cmd.Process.Pid || ready.Socket != h.file("mine", ".sock") {
 		t.Errorf("the first line is %q (%v)", line, err)
 	}
 	if h.pid("mine") != cmd.Process.Pid || !exists(h.file("mine", ".sock")) {
@@ -375,5 +395,7 @@ func testJcodeIdle(t *testing.T, h *jcodeHome) {
 	if err := os.Remove(h.file("lost", ".sock")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the end of a process without a socket", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+	eventually(t, "the end of a process without a socket", func() bool {
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	})
 }

@@ -20,9 +20,12 @@ func (a *app) learnCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn RECORDING [RECORDING]",
 		Short: "Make a site action of what was recorded",
-		Long: "Turn the calls of a recording into an action: what led nowhere is dropped, elements are named by their best locators,\n" +
-			"values become arguments, and the end is checked. The action is run again from its start in a fresh session before it\n" +
-			"is written. Of two recordings of one task only what differs becomes an argument. Exit code 1 when it does not run.",
+		Long: "Turn the calls of a recording into an action: what led nowhere is dropped, elements are named by " +
+			"their best locators,\n" +
+			"values become arguments, and the end is checked. The action is run again from its start in a fresh " +
+			"session before it\n" +
+			"is written. Of two recordings of one task only what differs becomes an argument. Exit code 1 when it " +
+			"does not run.",
 		Example: "  outrider mcp --record task.rec\n  outrider learn task.rec --name orders.add --out maps/",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, files []string) error {

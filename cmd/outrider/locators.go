@@ -15,8 +15,10 @@ func (a *app) locatorsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "locators URL",
 		Short: "Show how elements of a page can be named, the best first",
-		Long: "Rank the locators of the controls of a page, or of one element: test id, role and name, attributes, text, structure.\n" +
-			"Each is tried on the page. The target is what a map would say: the best that names the element alone, and fallbacks\n" +
+		Long: "Rank the locators of the controls of a page, or of one element: test id, role and name, attributes, " +
+			"text, structure.\n" +
+			"Each is tried on the page. The target is what a map would say: the best that names the element alone, " +
+			"and fallbacks\n" +
 			"of other kinds. Ids and classes that look generated are left out.",
 		Example: "  outrider locators http://127.0.0.1:8080/ --element 'form button'",
 		Args:    cobra.ExactArgs(1),
@@ -32,7 +34,9 @@ func (a *app) locatorsCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&element, "element", "", "CSS selector, or the JSON of a target of a map (default: every control)")
+	cmd.Flags().StringVar(
+		&element, "element", "", "CSS selector, or the JSON of a target of a map (default: every control)",
+	)
 	a.addBrowserFlags(cmd)
 	return cmd
 }

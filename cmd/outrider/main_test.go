@@ -105,10 +105,15 @@ func shop(t *testing.T) string {
 <li class="item">Milk <b class="price">2</b></li></ul><a id="next" href="?page=2">More</a><input id="agree" type="checkbox"><input id="code" value="A1">
 <button disabled>Buy</button><p id="note" hidden>Sold out</p>`
 	html("/{$}", http.StatusOK, list)
-	html("/login", http.StatusOK, `<!doctype html><title>Sign in</title><h1>Sign in</h1><form><input name="user"><button>Log in</button></form>`)
+	html(
+		"/login", http.StatusOK,
+		`<!doctype html><title>Sign in</title><h1>Sign in</h1><form><input name="user"><button>Log in</button></form>`,
+	)
 	html("/gone", http.StatusNotFound, list)
 	// The same list as the next release has it: without the id of the link, and without the note.
-	html("/v2", http.StatusOK, strings.NewReplacer(`id="next"`, `class="css-9x8y7z"`, `<p id="note" hidden>Sold out</p>`, `<a href="/help">Help</a>`).Replace(list))
+	html("/v2", http.StatusOK, strings.NewReplacer(
+		`id="next"`, `class="css-9x8y7z"`, `<p id="note" hidden>Sold out</p>`, `<a href="/help">Help</a>`,
+	).Replace(list))
 	html("/broken", http.StatusInternalServerError, `<!doctype html><title>Error</title><h1>Internal server error</h1>`)
 	mux.Handle("/items", http.RedirectHandler("/login", http.StatusFound))
 	s := httptest.NewServer(browsertest.Odd(mux))
@@ -123,7 +128,10 @@ func shop(t *testing.T) string {
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
 	gated := gate(t)
-	contact, ticking, shopping, untrusted := page(t, contactPage), page(t, tickingPage), shop(t), selfSigned(t, contactPage)
+	contact := page(t, contactPage)
+	ticking := page(t, tickingPage)
+	shopping := shop(t)
+	untrusted := selfSigned(t, contactPage)
 	demanding := asking(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -173,7 +181,8 @@ func endStrays(folder string) {
 		for _, p := range left {
 			_ = p.Signal(how)
 		}
-		for until := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		for until := time.Now().Add(5 * time.Second); len(left) > 0 &&
+			time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 			left = strays(folder)
 		}
 		if len(left) == 0 {
@@ -257,7 +266,10 @@ func withinLimit(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		if limit > 2*time.Minute {
-			ts.Fatalf("no success with a match of %q within %s: %v\n%s%s", args[0], limit, err, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+			ts.Fatalf(
+				"no success with a match of %q within %s: %v\n%s%s",
+				args[0], limit, err, ts.ReadFile("stdout"), ts.ReadFile("stderr"),
+			)
 		}
 	}
 }

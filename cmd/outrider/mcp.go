@@ -47,7 +47,8 @@ func (a *app) mcpCommand() *cobra.Command {
 				return a.relay(ctx, at, leased.MCP, leased.Options{Tools: tools, SiteTools: siteTools})
 			}
 			var err error
-			if httpOptions.Token, err = a.nearerToken(httpOptions.Token, tokenFile); err != nil {
+			httpOptions.Token, err = a.nearerToken(httpOptions.Token, tokenFile)
+			if err != nil {
 				return err
 			}
 			if address != "" {
@@ -56,7 +57,9 @@ func (a *app) mcpCommand() *cobra.Command {
 				}
 				// The rule is the hub's, whose New opens nothing.
 				if _, err := hub.New(hub.Options{Listen: address, Token: httpOptions.Token}); err != nil {
-					return usage("--http: %s: give --token-file or --token, or listen on 127.0.0.1", fault.From(err).Message)
+					return usage(
+						"--http: %s: give --token-file or --token, or listen on 127.0.0.1", fault.From(err).Message,
+					)
 				}
 			}
 			o := newOps("the browser is starting")
@@ -98,7 +101,15 @@ func (a *app) mcpCommand() *cobra.Command {
 				served = mend.Healing{Host: host, Given: a.browser.maps}
 			}
 			server, err := mcp.New(ctx, mcp.Options{
-				Logins: logins, Host: served, NewID: uuid.NewString, Version: version, Tools: tools, SiteTools: siteTools, CallTimeout: a.callLimit, Fixtures: fixtures, Logger: a.log,
+				Logins:      logins,
+				Host:        served,
+				NewID:       uuid.NewString,
+				Version:     version,
+				Tools:       tools,
+				SiteTools:   siteTools,
+				CallTimeout: a.callLimit,
+				Fixtures:    fixtures,
+				Logger:      a.log,
 				Failed: func() *fault.Error {
 					_, err := host.Started()
 					return err
@@ -125,15 +136,29 @@ func (a *app) mcpCommand() *cobra.Command {
 	f := cmd.Flags()
 	at.Add(f, "the browser is one of its workers'")
 	at.AddNeeds(f)
-	f.StringVar(&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output")
+	f.StringVar(
+		&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output",
+	)
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")
-	f.BoolVar(&heal, "heal", false, "site actions go on with the element that looks like one that is not found; the result says healed")
-	f.BoolVar(&keepLogins, "keep-logins", false, "let clients keep what a session has stored under a name, and begin sessions with it: the files of --login")
+	f.BoolVar(
+		&heal, "heal", false,
+		"site actions go on with the element that looks like one that is not found; the result says healed",
+	)
+	f.BoolVar(
+		&keepLogins, "keep-logins", false,
+		"let clients keep what a session has stored under a name, and begin sessions with it: the files of --login",
+	)
 	f.StringVar(&httpOptions.Token, "token", "", "bearer token that clients must present (HTTP)")
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
-	f.StringArrayVar(&httpOptions.AllowHosts, "allow-host", nil, "host name, beside loopback, by which clients reach the server (repeatable)")
-	f.StringArrayVar(&httpOptions.AllowOrigins, "allow-web-origin", nil, "web origin whose pages may use the server (repeatable; default: none)")
+	f.StringArrayVar(
+		&httpOptions.AllowHosts, "allow-host", nil,
+		"host name, beside loopback, by which clients reach the server (repeatable)",
+	)
+	f.StringArrayVar(
+		&httpOptions.AllowOrigins, "allow-web-origin", nil,
+		"web origin whose pages may use the server (repeatable; default: none)",
+	)
 	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")
 	_ = f.MarkHidden("conformance-fixtures")
 	operated.add(cmd)
@@ -169,7 +194,10 @@ func (a *app) serveMCP(ctx context.Context, address string, handler http.Handler
 	mux.Handle("/mcp", handler)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	if a.json {
-		a.printJSON(map[string]any{"listening": listener.Addr().String(), "mcp": "http://" + listener.Addr().String() + "/mcp"})
+		a.printJSON(map[string]any{
+			"listening": listener.Addr().String(),
+			"mcp":       "http://" + listener.Addr().String() + "/mcp",
+		})
 	} else {
 		fmt.Fprintf(a.stdout, "serving MCP at http://%s/mcp\n", listener.Addr())
 	}

@@ -17,7 +17,9 @@ import (
 
 // opsFlag adds --ops to a verb that runs until it is interrupted.
 func opsFlag(cmd *cobra.Command, address *string) {
-	cmd.Flags().StringVar(address, "ops", "", "serve /healthz, /readyz and /metrics (Prometheus) at this PORT of 127.0.0.1, or HOST:PORT")
+	cmd.Flags().StringVar(
+		address, "ops", "", "serve /healthz, /readyz and /metrics (Prometheus) at this PORT of 127.0.0.1, or HOST:PORT",
+	)
 }
 
 // opsFlags are those of the verbs that serve calls until they are interrupted.
@@ -28,7 +30,9 @@ type opsFlags struct {
 
 func (o *opsFlags) add(cmd *cobra.Command) {
 	opsFlag(cmd, &o.address)
-	cmd.Flags().DurationVar(&o.drain, "drain-timeout", 0, "how long an interrupt waits for calls that were accepted; 0 cancels them")
+	cmd.Flags().DurationVar(
+		&o.drain, "drain-timeout", 0, "how long an interrupt waits for calls that were accepted; 0 cancels them",
+	)
 }
 
 // defaultMaxTabs is more than anybody works with, and few enough that a page which opens windows
@@ -41,7 +45,10 @@ func (a *app) limitFlags(cmd *cobra.Command) {
 	f.IntVar(
 		&a.browser.maxTabs, "max-tabs", defaultMaxTabs, "how many tabs there may be, popups included; 0 is any number",
 	)
-	f.StringVar(&a.browser.tabMemory, "tab-memory", "", "how much memory scripts and document of a tab may hold, such as 512MB (default: any)")
+	f.StringVar(
+		&a.browser.tabMemory, "tab-memory", "",
+		"how much memory scripts and document of a tab may hold, such as 512MB (default: any)",
+	)
 	a.maxStateFlag(cmd)
 }
 
@@ -52,15 +59,18 @@ func (a *app) maxStateFlag(cmd *cobra.Command) {
 // limits reads them.
 func (a *app) limits() (l runtime.Limits, err error) {
 	b := &a.browser
-	if l.Tabs = b.maxTabs; a.origins["max-tabs"] == byDefault && b.maxTabs > 0 {
+	l.Tabs = b.maxTabs
+	if a.origins["max-tabs"] == byDefault && b.maxTabs > 0 {
 		l.Tabs = max(l.Tabs, len(b.open)) // who names more tabs than the default wants them
 	} else if b.maxTabs < 0 || b.maxTabs > 0 && b.maxTabs < len(b.open) {
 		return l, usage("--max-tabs is %d: expected 0, or at least the number of tabs that --open opens", b.maxTabs)
 	}
-	if l.TabMemory, err = parseBytes(b.tabMemory); err != nil {
+	l.TabMemory, err = parseBytes(b.tabMemory)
+	if err != nil {
 		return l, usage("--tab-memory is %w", err)
 	}
-	if l.StateBytes, err = parseBytes(b.maxState); err != nil || l.StateBytes > 1<<30 {
+	l.StateBytes, err = parseBytes(b.maxState)
+	if err != nil || l.StateBytes > 1<<30 {
 		return l, usage("--max-state is %q: expected 1MB to 1GB", b.maxState)
 	}
 	return l, nil
@@ -99,7 +109,8 @@ func (a *app) serveOps(ctx context.Context, o *ops.Ops, address string) (stop fu
 		}
 	}()
 	if address != "" {
-		if address, err = opsAddress(ctx, address); err != nil {
+		address, err = opsAddress(ctx, address)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -96,7 +96,10 @@ func answers(t *testing.T, url string, status int, parts ...string) {
 	}
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			t.Errorf("%s does not say %q: %s", url, part, regexp.MustCompile(`(?m)^(?:#|go_|process_|outrider_call_d).*\n`).ReplaceAllString(text, ""))
+			t.Errorf(
+				"%s does not say %q: %s",
+				url, part, regexp.MustCompile(`(?m)^(?:#|go_|process_|outrider_call_d).*\n`).ReplaceAllString(text, ""),
+			)
 		}
 	}
 }
@@ -127,10 +130,17 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	counted := []string{
-		`outrider_calls_total{code="ok",name="page.info"} 1`, `outrider_calls_total{code="unknown_action",name="site_action"} 1`, "outrider_calls_in_flight 0",
+		`outrider_calls_total{code="ok",name="page.info"} 1`,
+		`outrider_calls_total{code="unknown_action",name="site_action"} 1`, "outrider_calls_in_flight 0",
 	}
-	answers(t, runtimeOps+"/metrics", 200, append(counted, "outrider_tabs 1", "outrider_bridge_connected 1", `outrider_call_duration_seconds_count{name="page.info"} 1`)...)
-	answers(t, bridge+"/metrics", 200, append(counted, "outrider_hub_runtimes 1", `outrider_hub_runtime_changes_total{kind="connected"} 1`)...)
+	answers(t, runtimeOps+"/metrics", 200, append(
+		counted, "outrider_tabs 1", "outrider_bridge_connected 1",
+		`outrider_call_duration_seconds_count{name="page.info"} 1`,
+	)...)
+	answers(
+		t, bridge+"/metrics", 200,
+		append(counted, "outrider_hub_runtimes 1", `outrider_hub_runtime_changes_total{kind="connected"} 1`)...,
+	)
 
 	hub.stop()
 	<-hub.ended
@@ -140,7 +150,10 @@ func TestOperations(t *testing.T) {
 	runtime.says(`lost: `)
 	answers(t, runtimeOps+"/readyz", 503, "not ready: there is no connection to the bridge")
 	answers(t, runtimeOps+"/healthz", 200, "ok")
-	answers(t, runtimeOps+"/metrics", 200, "outrider_bridge_connected 0", `outrider_bridge_losses_total{connection="established"} 1`)
+	answers(
+		t, runtimeOps+"/metrics", 200, "outrider_bridge_connected 0",
+		`outrider_bridge_losses_total{connection="established"} 1`,
+	)
 }
 
 func TestOperationsOfAnMCPServer(t *testing.T) {
@@ -152,7 +165,9 @@ func TestOperationsOfAnMCPServer(t *testing.T) {
 	answers(t, at+"/readyz", 200, "ready")
 	answers(t, at+"/metrics", 200, "outrider_tabs 1", "outrider_calls_in_flight 0")
 	ask(t, agent(t, url), "snapshot", `{}`)
-	answers(t, at+"/metrics", 200, `outrider_calls_total{code="ok",name="page.snapshot"} `, "outrider_calls_in_flight 0")
+	answers(
+		t, at+"/metrics", 200, `outrider_calls_total{code="ok",name="page.snapshot"} `, "outrider_calls_in_flight 0",
+	)
 }
 
 // A web page whose name was pointed at this machine reads nothing.
@@ -162,7 +177,13 @@ func TestOperationsAreForThisMachine(t *testing.T) {
 	if !strings.HasPrefix(at, "http://127.0.0.1:") {
 		t.Errorf("--ops :0 listens at %s, want an address of this machine only", at)
 	}
-	for host, want := range map[string]int{"": 200, "localhost:9464": 200, "[::1]:9464": 200, "evil.example": 403, "evil.example:80": 403} {
+	for host, want := range map[string]int{
+		"":                200,
+		"localhost:9464":  200,
+		"[::1]:9464":      200,
+		"evil.example":    403,
+		"evil.example:80": 403,
+	} {
 		if status, text := request(t, "GET", at+"/metrics", host, ""); status != want {
 			t.Errorf("Host %q: status %d, want %d: %.100s", host, status, want, text)
 		}
@@ -173,7 +194,12 @@ func TestOperationsAreForThisMachine(t *testing.T) {
 }
 
 func TestOpsAddress(t *testing.T) {
-	for in, want := range map[string]string{"9464": "127.0.0.1:9464", ":9464": "127.0.0.1:9464", "0.0.0.0:9464": "0.0.0.0:9464", "[::]:9464": "[::]:9464"} {
+	for in, want := range map[string]string{
+		"9464":         "127.0.0.1:9464",
+		":9464":        "127.0.0.1:9464",
+		"0.0.0.0:9464": "0.0.0.0:9464",
+		"[::]:9464":    "[::]:9464",
+	} {
 		if got, err := opsAddress(t.Context(), in); err != nil || got != want {
 			t.Errorf("%s: got %s, %v, want %s", in, got, err, want)
 		}

@@ -36,7 +36,10 @@ func TestPacingThatIsGiven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for path, content := range map[string]string{projectFile: c.project, filepath.Join(userDir, "outrider", "config.yaml"): c.user} {
+			for path, content := range map[string]string{
+				projectFile: c.project,
+				filepath.Join(userDir, "outrider", "config.yaml"): c.user,
+			} {
 				if content == "" {
 					continue
 				}

@@ -37,10 +37,15 @@ func TestFacesKeepTheProfile(t *testing.T) {
 			defer cancel()
 			var items strings.Builder
 			for i, args := range []string{chord, wrong} {
-				fmt.Fprintf(&items, `{"type":"action_call","call_id":"%d","name":"keyboard.press","arguments":%s}`+"\n", i, args)
+				fmt.Fprintf(
+					&items, `{"type":"action_call","call_id":"%d","name":"keyboard.press","arguments":%s}`+"\n",
+					i, args,
+				)
 			}
 			var out, said bytes.Buffer
-			if code := execute(ctx, append([]string{"connect", "stdio:"}, flags...), strings.NewReader(items.String()), &out, &said); code != exitDone {
+			if code := execute(
+				ctx, append([]string{"connect", "stdio:"}, flags...), strings.NewReader(items.String()), &out, &said,
+			); code != exitDone {
 				t.Fatalf("exit %d: %s", code, said.String())
 			}
 			answers := map[string]string{}
@@ -60,14 +65,21 @@ func TestFacesKeepTheProfile(t *testing.T) {
 			out, fromServer := io.Pipe()
 			ended := make(chan int, 1)
 			go func() {
-				ended <- execute(ctx, append([]string{"mcp", "--tools", "keyboard.press"}, flags...), toServer, fromServer, io.Discard)
+				ended <- execute(
+					ctx, append([]string{"mcp", "--tools", "keyboard.press"}, flags...),
+					toServer, fromServer, io.Discard,
+				)
 			}()
-			client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, nil)
+			client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+				Connect(ctx, &sdk.IOTransport{Reader: out, Writer: in}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			press := func(args string) string {
-				r, err := client.CallTool(ctx, &sdk.CallToolParams{Name: "keyboard.press", Arguments: json.RawMessage(args)})
+				r, err := client.CallTool(ctx, &sdk.CallToolParams{
+					Name:      "keyboard.press",
+					Arguments: json.RawMessage(args),
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,7 +103,10 @@ func TestFacesKeepTheProfile(t *testing.T) {
 			s := newProviderSession(t, out, in, "per_jcode_session")
 			s.call(t, "page.open", map[string]any{"url": url})
 			press := func(args string) string {
-				return s.ask(t, "primitive.call", map[string]any{"name": "keyboard.press", "arguments": json.RawMessage(args)})
+				return s.ask(t, "primitive.call", map[string]any{
+					"name":      "keyboard.press",
+					"arguments": json.RawMessage(args),
+				})
 			}
 			judge(t, press(chord), press(wrong))
 			_ = in.Close()

@@ -26,7 +26,10 @@ type providerFlags struct {
 
 func (p *providerFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&p.allowCDP, "allow-cdp", false, "offer cdp.send: any command of the DevTools protocol, past every rule of the runtime")
+	f.BoolVar(
+		&p.allowCDP, "allow-cdp", false,
+		"offer cdp.send: any command of the DevTools protocol, past every rule of the runtime",
+	)
 	f.DurationVar(&p.idle, "session-idle", 30*time.Minute, "close a session that nobody has used for so long")
 }
 
@@ -38,9 +41,12 @@ func (a *app) providerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "provider [--socket PATH] | provider --conformance -- CMD [ARGS]",
 		Short: "Serve the browser provider protocol 0.1, one JSON object per line",
-		Long: "Serve the browser provider protocol 0.1 on standard input and output, or with --socket on a Unix socket.\n" +
-			"With --conformance the arguments are a command that starts a provider, ours or another: it is put through the\n" +
-			"scenarios of docs/reference/provider-conformance.md, and the tier it reaches is printed with the reasons. Exit code 0 is certified.",
+		Long: "Serve the browser provider protocol 0.1 on standard input and output, or with --socket on a Unix " +
+			"socket.\n" +
+			"With --conformance the arguments are a command that starts a provider, ours or another: " +
+			"it is put through the\n" +
+			"scenarios of docs/reference/provider-conformance.md, and the tier it reaches is printed with the " +
+			"reasons. Exit code 0 is certified.",
 		Example: `  outrider provider
   outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"
   outrider provider --conformance -- outrider provider`,
@@ -81,7 +87,9 @@ func (a *app) providerCommand() *cobra.Command {
 
 // withProvider runs serve with a provider whose browser starts in the
 // background, and closes both afterwards.
-func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(context.Context, *provider.Server) error) error {
+func (a *app) withProvider(
+	ctx context.Context, flags providerFlags, serve func(context.Context, *provider.Server) error,
+) error {
 	options, err := a.readingOptions()
 	if err != nil {
 		return err
@@ -94,8 +102,14 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 	}
 	path := options.Browser.Path
 	server, err := provider.New(ctx, provider.Options{
-		Host: host, NewID: uuid.NewString, Version: version, Attached: a.browser.attach != "", PersistentProfile: a.browser.inProfile(),
-		Uploads: len(options.Browser.UploadDirs) > 0, Downloads: options.Browser.DownloadDir != "", AllowCDP: flags.allowCDP,
+		Host:              host,
+		NewID:             uuid.NewString,
+		Version:           version,
+		Attached:          a.browser.attach != "",
+		PersistentProfile: a.browser.inProfile(),
+		Uploads:           len(options.Browser.UploadDirs) > 0,
+		Downloads:         options.Browser.DownloadDir != "",
+		AllowCDP:          flags.allowCDP,
 		DetectBrowser: func() *fault.Error {
 			if a.browser.attach != "" {
 				return nil
@@ -103,7 +117,9 @@ func (a *app) withProvider(ctx context.Context, flags providerFlags, serve func(
 			_, err := launch.Find(path)
 			return fault.From(err)
 		},
-		CallTimeout: a.callLimit, SessionIdle: flags.idle, Logger: a.log,
+		CallTimeout: a.callLimit,
+		SessionIdle: flags.idle,
+		Logger:      a.log,
 	})
 	if err != nil {
 		return err

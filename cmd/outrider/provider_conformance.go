@@ -11,7 +11,9 @@ import (
 // provider that is less than certified is a failure of the verb.
 func (a *app) runConformance(ctx context.Context, command []string) error {
 	if len(command) == 0 {
-		return usage("--conformance needs the command that starts the provider: outrider provider --conformance -- CMD [ARGS]")
+		return usage(
+			"--conformance needs the command that starts the provider: outrider provider --conformance -- CMD [ARGS]",
+		)
 	}
 	opts := providerkit.Options{CallLimit: a.callLimit}
 	if !a.json {

@@ -62,7 +62,9 @@ func TestProviderOnASocket(t *testing.T) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer tell.Close()
-		if code := execute(ctx, []string{"provider", "--json", "--socket", path}, strings.NewReader(""), tell, io.Discard); code != exitInterrupted {
+		if code := execute(
+			ctx, []string{"provider", "--json", "--socket", path}, strings.NewReader(""), tell, io.Discard,
+		); code != exitInterrupted {
 			t.Errorf("exit %d, want %d", code, exitInterrupted)
 		}
 	})
@@ -75,7 +77,9 @@ func TestProviderOnASocket(t *testing.T) {
 		t.Errorf("the socket: %v, %v; want a file of its owner alone", err, info)
 	}
 	var another bytes.Buffer
-	if code := execute(ctx, []string{"provider", "--socket", path}, strings.NewReader(""), io.Discard, &another); code != exitEnvironment || !strings.Contains(another.String(), "in use") {
+	if code := execute(
+		ctx, []string{"provider", "--socket", path}, strings.NewReader(""), io.Discard, &another,
+	); code != exitEnvironment || !strings.Contains(another.String(), "in use") {
 		t.Errorf("a second server on the socket: exit %d, %s", code, another.String())
 	}
 	ids := make([]string, 2)
@@ -89,7 +93,10 @@ func TestProviderOnASocket(t *testing.T) {
 			}
 			defer c.Close()
 			s := &providerSession{in: bufio.NewReader(c), out: c}
-			ids[i], _ = s.call(t, "session.ensure", map[string]any{"client_session_id": "one for both", "persist": true})["session_id"].(string)
+			ids[i], _ = s.call(t, "session.ensure", map[string]any{
+				"client_session_id": "one for both",
+				"persist":           true,
+			})["session_id"].(string)
 		})
 	}
 	clients.Wait()
@@ -114,17 +121,27 @@ func TestConformanceOfOtherCommands(t *testing.T) {
 		{"no command", nil, exitUsage, "needs the command"},
 		{"no such command", []string{"/nonexistent/provider"}, exitEnvironment, "starting the provider"},
 		{"one that says nothing", []string{"true"}, exitFailed, "NONE"},
-		{"one that speaks otherwise", []string{"sh", "-c", `while read -r line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done`}, exitFailed, "NONE"},
-		{"one that only describes itself", []string{"sh", "-c", `while read -r line; do id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/'); ` +
-			`case $line in *provider.describe*) r='"ok":true,"result":{"provider_id":"x","capabilities":{}},"warnings":[]';; ` +
-			`*) r='"ok":false,"error":{"code":"not_ready","message":"no","retryable":true,"details":{}}';; esac; ` +
-			`printf '{"protocol_version":"0.1","id":"%s",%s}\n' "$id" "$r"; done`}, exitFailed, "EXPERIMENTAL"},
+		{
+			"one that speaks otherwise",
+			[]string{"sh", "-c", `while read -r line; do echo '{"jsonrpc":"2.0","id":1,"result":{}}'; done`},
+			exitFailed, "NONE",
+		},
+		{"one that only describes itself", []string{
+			"sh", "-c", `while read -r line; do id=$(printf '%s' "$line" | sed 's/.*"id":"\([^"]*\)".*/\1/'); ` +
+				`case $line in *provider.describe*) r='"ok":true,"result":{"provider_id":"x","capabilities":{}},` +
+				`"warnings":[]';; ` +
+				`*) r='"ok":false,"error":{"code":"not_ready","message":"no","retryable":true,"details":{}}';; esac; ` +
+				`printf '{"protocol_version":"0.1","id":"%s",%s}\n' "$id" "$r"; done`,
+		}, exitFailed, "EXPERIMENTAL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := background(t)
 			defer cancel()
 			var out, said bytes.Buffer
-			code := execute(ctx, append([]string{"provider", "--conformance", "--call-timeout", "10s", "--"}, c.args...), strings.NewReader(""), &out, &said)
+			code := execute(
+				ctx, append([]string{"provider", "--conformance", "--call-timeout", "10s", "--"}, c.args...),
+				strings.NewReader(""), &out, &said,
+			)
 			if code != c.code || !strings.Contains(out.String()+said.String(), c.says) {
 				t.Errorf("exit %d, want %d; it says\n%s%s\nwant %q", code, c.code, out.String(), said.String(), c.says)
 			}
@@ -144,7 +161,10 @@ func TestConformanceOfOurOwnCommand(t *testing.T) {
 		t.Fatalf("building: %v: %s", err, out)
 	}
 	var out, said bytes.Buffer
-	code := execute(t.Context(), []string{"provider", "--conformance", "--json", "--", bin, "provider"}, strings.NewReader(""), &out, &said)
+	code := execute(
+		t.Context(), []string{"provider", "--conformance", "--json", "--", bin, "provider"},
+		strings.NewReader(""), &out, &said,
+	)
 	var report struct {
 		Tier    string
 		Reasons []string

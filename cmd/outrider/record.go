@@ -20,9 +20,12 @@ func (a *app) recordCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record URL",
 		Short: "Make a site action of what you do in a browser",
-		Long: "Open a window and follow what you do in it: click, type, choose, drag, upload, answer dialogs. A bar in the page asserts a text,\n" +
-			"asserts that something is there, reads, marks an argument, takes back and ends. What you type becomes arguments, a password\n" +
-			"a reference to a secret. The action is run again in a fresh session, also with other values, before it is written. Without a\n" +
+		Long: "Open a window and follow what you do in it: click, type, choose, drag, upload, answer dialogs. " +
+			"A bar in the page asserts a text,\n" +
+			"asserts that something is there, reads, marks an argument, takes back and ends. What you type becomes " +
+			"arguments, a password\n" +
+			"a reference to a secret. The action is run again in a fresh session, also with other values, before it " +
+			"is written. Without a\n" +
 			"display the page is shown at an address of this machine, for another browser.",
 		Example: "  outrider record http://127.0.0.1:8080/ --name orders.add --out maps/shop",
 		Args:    cobra.ExactArgs(1),

@@ -16,7 +16,8 @@ func (a *app) recordSaveCommand() *cobra.Command {
 	save := &cobra.Command{
 		Use:   "save [FILE]",
 		Short: "Write what a running mcp, connect or provider did in the last half hour as a recording",
-		Long: "Write what a running mcp, connect or provider of the same user did in the last half hour as a recording,\n" +
+		Long: "Write what a running mcp, connect or provider of the same user did in the last half hour as a " +
+			"recording,\n" +
 			"for replay and trace. FILE must not be there yet; without one the name has the time.",
 		Example: `  outrider record save bug.rec
   outrider replay bug.rec`,
@@ -38,7 +39,10 @@ func (a *app) recordSaveCommand() *cobra.Command {
 			if a.json {
 				a.printJSON(saved)
 			} else {
-				fmt.Fprintf(a.stdout, "%s: %d calls, %d failed, of the last %s\n", saved.Path, saved.Calls, saved.Failed, (time.Duration(saved.Since) * time.Millisecond).Round(time.Second))
+				fmt.Fprintf(
+					a.stdout, "%s: %d calls, %d failed, of the last %s\n", saved.Path, saved.Calls,
+					saved.Failed, (time.Duration(saved.Since) * time.Millisecond).Round(time.Second),
+				)
 			}
 			return nil
 		},

@@ -36,7 +36,8 @@ func (r *recordingFlags) Add(f *pflag.FlagSet) {
 
 // AddRecent adds the flag of a verb that serves calls.
 func (r *recordingFlags) AddRecent(f *pflag.FlagSet) {
-	f.StringVar(&r.recent, "recent", recent.Calls, "what is remembered of the last half hour, for record save and mode learn: off, calls, pages, or full (with requests, console and pictures)")
+	f.StringVar(&r.recent, "recent", recent.Calls, "what is remembered of the last half hour, for record save and "+
+		"mode learn: off, calls, pages, or full (with requests, console and pictures)")
 }
 
 // recordedRun is what is recorded of a host.
@@ -87,7 +88,13 @@ func exportTrace(from, to string) error { return trace.ExportFile(context.Backgr
 
 func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 	b := options.Browser
-	header := record.Header{Program: "outrider " + options.Version, Verb: o.Verb, Profile: o.Profile, Locale: b.Locale, Timezone: b.Timezone}
+	header := record.Header{
+		Program:  "outrider " + options.Version,
+		Verb:     o.Verb,
+		Profile:  o.Profile,
+		Locale:   b.Locale,
+		Timezone: b.Timezone,
+	}
 	if v := b.Viewport; v.Width > 0 {
 		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
 	}
@@ -125,8 +132,14 @@ func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 		return err
 	}
 	options.Recorder = last.Recorder()
-	learned := learn.Mode{Calls: last.Calls, Options: learn.Options{NewID: options.NewID, Now: time.Now}, Storage: learn.StorageOf(o.Maps)}
-	options.Remembered = func(ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage) runtime.Reply {
+	learned := learn.Mode{
+		Calls:   last.Calls,
+		Options: learn.Options{NewID: options.NewID, Now: time.Now},
+		Storage: learn.StorageOf(o.Maps),
+	}
+	options.Remembered = func(
+		ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage,
+	) runtime.Reply {
 		var in struct {
 			Mode string `json:"mode"`
 		}
@@ -135,7 +148,12 @@ func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 		}
 		return learned.Answer(ctx, h, tab, arguments)
 	}
-	stop, err := last.Serve(context.Background(), recent.SocketFolder(), recent.Process{PID: os.Getpid(), Verb: o.Verb, Version: options.Version, Started: time.Now()})
+	stop, err := last.Serve(context.Background(), recent.SocketFolder(), recent.Process{
+		PID:     os.Getpid(),
+		Verb:    o.Verb,
+		Version: options.Version,
+		Started: time.Now(),
+	})
 	if err != nil { // calls are served without it
 		o.Log.Info("record save cannot reach this process", "error", err)
 		return nil

@@ -32,8 +32,10 @@ func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay LOG",
 		Short: "Repeat the calls of a recording or a session log, and show the first whose result differs",
-		Long: "Repeat the calls of LOG and show the first whose result differs: a recording (--record), the output of runtime.session.log of the Chrome extension,\n" +
-			"or a conversation with a bridge, one protocol item per line. Exit code 0: every result is as in the log; 1: one differs; 2: the log cannot be replayed.",
+		Long: "Repeat the calls of LOG and show the first whose result differs: a recording (--record), the output " +
+			"of runtime.session.log of the Chrome extension,\n" +
+			"or a conversation with a bridge, one protocol item per line. Exit code 0: every result is as in the " +
+			"log; 1: one differs; 2: the log cannot be replayed.",
 		Example: `  outrider replay run.rec --offline
   outrider replay session.json --url http://127.0.0.1:8080/ --maps ./maps --profile strict`,
 		Args: cobra.ExactArgs(1),
@@ -78,8 +80,14 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&c.ByOne, "step", false, "wait for Enter before each call")
 	f.StringVar(&c.Fill, "fill", "", "JSON file with the values that the log does not hold")
 	f.BoolVar(&c.BisectQuirks, "bisect-quirks", false, "find the quirks of the profile extension that explain the log")
-	f.StringVar(&c.BisectVersion, "bisect-version", "", "replay with this build of outrider too, and show the first call that goes otherwise")
-	f.StringVar(&c.Minimise, "minimise", "", "write the fewest calls that still show the difference, and their pages, to this folder")
+	f.StringVar(
+		&c.BisectVersion, "bisect-version", "",
+		"replay with this build of outrider too, and show the first call that goes otherwise",
+	)
+	f.StringVar(
+		&c.Minimise, "minimise", "",
+		"write the fewest calls that still show the difference, and their pages, to this folder",
+	)
 	f.StringVar(&c.State, "from-state", "", "restore this storage state before the first call")
 	a.addBrowserFlags(cmd)
 	return cmd

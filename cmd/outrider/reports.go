@@ -20,7 +20,9 @@ type reportFlags struct {
 
 func (r *reportFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.files, "report", "", "files to write, as "+report.FormatsHelp)
-	f.StringArrayVar(&r.history, "history", nil, "json report of an earlier run, whose outcomes the html report shows (repeatable)")
+	f.StringArrayVar(
+		&r.history, "history", nil, "json report of an earlier run, whose outcomes the html report shows (repeatable)",
+	)
 }
 
 // maxPast bounds a report of an earlier run.

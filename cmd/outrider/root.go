@@ -265,11 +265,16 @@ func (a *app) root() *cobra.Command {
 	f.DurationVar(&a.callLimit, "call-timeout", 30*time.Second, "bound on one call")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error; logs go to stderr")
 	f.StringVar(&a.logFormat, "log-format", "text", "text or json")
-	f.StringVar(&a.pprof, "pprof", "", "serve profiles of this process at this PORT of 127.0.0.1, or HOST:PORT of this machine, below /debug/pprof/")
+	f.StringVar(
+		&a.pprof, "pprof", "",
+		"serve profiles of this process at this PORT of 127.0.0.1, or HOST:PORT of this machine, below /debug/pprof/",
+	)
 	root.AddCommand(
-		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(), a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
+		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(),
+		a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		a.traceCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(), a.setupCommand(), a.doctorCommand(), a.versionCommand(),
+		a.traceCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(),
+		a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	root.AddCommand(a.initCommand(), a.recordCommand(), a.learnCommand(), a.locatorsCommand(), a.coverageCommand())
 	completeVerbs(root, a.mapsAtHand)

@@ -24,9 +24,12 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run --action NAME [--args JSON] | run PLAN...",
 		Short: "Run one site action on a page, or plans of them",
-		Long: "Run one site action, or plans: files, globs, or folders with *.plan.yaml. A plan has maps, an address to open and steps, each an\n" +
-			"action, a state, a call of a primitive or check, with what is expected of it. Each case runs in a session of its own, or in the\n" +
-			"profile of --user-data-dir or --attach without --isolated. A case stops at the first step that fails; exit code 1 when one does.",
+		Long: "Run one site action, or plans: files, globs, or folders with *.plan.yaml. A plan has maps, an address " +
+			"to open and steps, each an\n" +
+			"action, a state, a call of a primitive or check, with what is expected of it. Each case runs in a " +
+			"session of its own, or in the\n" +
+			"profile of --user-data-dir or --attach without --isolated. A case stops at the first step that fails; " +
+			"exit code 1 when one does.",
 		Example: `  outrider run --open http://127.0.0.1:8080/ --maps ./map/actions.json --action contact.submit_name --args '{"name":"Ada"}' --json
   outrider run smoke.yaml --report junit=smoke.xml --artifacts out/
   outrider run 'plans/**/*.yaml' --workers 4 --grep smoke --secret PW=env:APP_PASSWORD`,
@@ -60,7 +63,10 @@ func (a *app) runCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&action, "action", "", "name of the site action")
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
-	f.StringVar(&artifacts, "artifacts", "", "directory for a screenshot taken after the action, or of each step of a plan that fails")
+	f.StringVar(
+		&artifacts, "artifacts", "",
+		"directory for a screenshot taken after the action, or of each step of a plan that fails",
+	)
 	reports.add(f)
 	at.Add(f, "run the plans there")
 	at.AddVerify(f)
@@ -71,7 +77,9 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) runAction(ctx context.Context, p caseFlags, action string, arguments json.RawMessage, artifacts string) error {
+func (a *app) runAction(
+	ctx context.Context, p caseFlags, action string, arguments json.RawMessage, artifacts string,
+) error {
 	o := a.runOptions(artifacts)
 	if err := o.Mend(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
@@ -97,7 +105,14 @@ func (a *app) runAction(ctx context.Context, p caseFlags, action string, argumen
 }
 
 func (a *app) runOptions(artifacts string) plan.Options {
-	return plan.Options{NewID: uuid.NewString, CallTimeout: a.callLimit, Artifacts: artifacts, Folder: a.folder("artifacts"), Warn: a.warn, Secrets: a.secrets}
+	return plan.Options{
+		NewID:       uuid.NewString,
+		CallTimeout: a.callLimit,
+		Artifacts:   artifacts,
+		Folder:      a.folder("artifacts"),
+		Warn:        a.warn,
+		Secrets:     a.secrets,
+	}
 }
 
 // ending is verdict, with what went wrong beside the result.

@@ -19,8 +19,17 @@ import (
 func (a *app) settings() remote.Settings {
 	b := &a.browser
 	s := remote.Settings{
-		Open: b.open, Viewport: b.viewport, Locale: b.locale, Timezone: b.timezone, Profile: b.profile, Engine: b.engine, AcceptDrafts: b.acceptDrafts,
-		AllowOrigins: b.allowOrigins, BlockOrigins: b.blockOrigins, AllowMaps: b.allowMaps, CallTimeout: a.callLimit,
+		Open:         b.open,
+		Viewport:     b.viewport,
+		Locale:       b.locale,
+		Timezone:     b.timezone,
+		Profile:      b.profile,
+		Engine:       b.engine,
+		AcceptDrafts: b.acceptDrafts,
+		AllowOrigins: b.allowOrigins,
+		BlockOrigins: b.blockOrigins,
+		AllowMaps:    b.allowMaps,
+		CallTimeout:  a.callLimit,
 	}
 	if a.origins["pacing"] != byDefault {
 		s.Pacing = &b.pacing
@@ -30,16 +39,24 @@ func (a *app) settings() remote.Settings {
 
 // workersOwn are flags that a job cannot bring: what they name is the worker's.
 var workersOwn = []string{
-	"browser", "headed", "attach", "isolated", "user-data-dir", "no-sandbox", "proxy", "upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login",
+	"browser", "headed", "attach", "isolated", "user-data-dir", "no-sandbox", "proxy",
+	"upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login",
 	"insecure-origin", "record", "cdp-log",
 }
 
 // onFleet sends the jobs that pack makes and shows them as they would be shown here.
-func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, out reports, show remote.Show, pack func(context.Context, *remote.Submission) ([]fleet.Job, error)) (err error) {
-	if err := a.refuseGiven("with --fleet: what it names is the worker's, which is started with it", workersOwn...); err != nil {
+func (a *app) onFleet(
+	ctx context.Context, at fleetFlags, how jobFlags, out reports, show remote.Show,
+	pack func(context.Context, *remote.Submission) ([]fleet.Job, error),
+) (err error) {
+	if err := a.refuseGiven(
+		"with --fleet: what it names is the worker's, which is started with it", workersOwn...,
+	); err != nil {
 		return err
 	}
-	if err := a.refuseGiven("with --fleet: maps are changed where they are, so use it without", "update-lock", "fix", "heal"); err != nil {
+	if err := a.refuseGiven(
+		"with --fleet: maps are changed where they are, so use it without", "update-lock", "fix", "heal",
+	); err != nil {
 		return err
 	}
 	if len(a.browser.uploadDirs) > 0 { // of the environment or the user's file, which are for runs here too
@@ -112,8 +129,12 @@ func (a *app) onFleet(ctx context.Context, at fleetFlags, how jobFlags, out repo
 
 // followFleet shows the jobs of a submission until each has ended, as a run here
 // would be shown.
-func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job, at fleetFlags, out reports, show remote.Show) error {
-	show.Progress, show.Stderr, show.Trusted = a.progress(), a.stderr, at.Trusted
+func (a *app) followFleet(
+	ctx context.Context, q *queue.Queue, jobs []fleet.Job, at fleetFlags, out reports, show remote.Show,
+) error {
+	show.Progress = a.progress()
+	show.Stderr = a.stderr
+	show.Trusted = at.Trusted
 	if !a.json {
 		show.Stdout = a.coloured()
 	}
@@ -137,8 +158,12 @@ func (a *app) followFleet(ctx context.Context, q *queue.Queue, jobs []fleet.Job,
 
 // runPlansOnFleet reads the plans, so that what is wrong with one is said before
 // anything is sent.
-func (a *app) runPlansOnFleet(ctx context.Context, at fleetFlags, how jobFlags, p caseFlags, paths []string, out reports, artifacts string) error {
-	if err := a.refuseGiven("with --fleet: the slots of its workers are how many cases run at once", "workers"); err != nil {
+func (a *app) runPlansOnFleet(
+	ctx context.Context, at fleetFlags, how jobFlags, p caseFlags, paths []string, out reports, artifacts string,
+) error {
+	if err := a.refuseGiven(
+		"with --fleet: the slots of its workers are how many cases run at once", "workers",
+	); err != nil {
 		return err
 	}
 	suite, vars, closing, err := a.suite(p, paths, false)
@@ -164,7 +189,9 @@ func (a *app) runPlansOnFleet(ctx context.Context, at fleetFlags, how jobFlags, 
 }
 
 // checkOnFleet runs a check on a worker.
-func (a *app) checkOnFleet(ctx context.Context, at fleetFlags, how jobFlags, x plan.Expectations, before string, out reports, artifacts string) error {
+func (a *app) checkOnFleet(
+	ctx context.Context, at fleetFlags, how jobFlags, x plan.Expectations, before string, out reports, artifacts string,
+) error {
 	var first *plan.Suite
 	if before != "" {
 		suite, _, closing, err := a.suite(runOnce(), []string{before}, true)
@@ -175,7 +202,9 @@ func (a *app) checkOnFleet(ctx context.Context, at fleetFlags, how jobFlags, x p
 		first = suite
 		a.browser.planMaps(suite.Maps(), true)
 	}
-	return a.onFleet(ctx, at, how, out, remote.Show{Artifacts: artifacts, Check: true}, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
+	return a.onFleet(ctx, at, how, out, remote.Show{Artifacts: artifacts, Check: true}, func(
+		ctx context.Context, s *remote.Submission,
+	) ([]fleet.Job, error) {
 		return s.Check(ctx, x, first)
 	})
 }

@@ -18,18 +18,28 @@ import (
 // reader is what plans are read with.
 func (a *app) reader(p caseFlags, paths []string, engine expr.Engine) caseReader {
 	profile, _ := quirks.Profile(a.browser.profile) // an unknown one is refused with the other flags
-	return caseReader{Flags: p, Paths: paths, Secrets: a.browser.secrets, Maps: a.browser.maps, Engine: engine, MapsAs: a.mapsAs(profile)}
+	return caseReader{
+		Flags:   p,
+		Paths:   paths,
+		Secrets: a.browser.secrets,
+		Maps:    a.browser.maps,
+		Engine:  engine,
+		MapsAs:  a.mapsAs(profile),
+	}
 }
 
 // suite reads the plans that are selected. closing ends what their expressions use.
-func (a *app) suite(p caseFlags, paths []string, before bool) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
+func (a *app) suite(
+	p caseFlags, paths []string, before bool,
+) (suite *plan.Suite, vars map[string]any, closing func(), err error) {
 	engine, err := expr.New(a.browser.engine, nil)
 	if err != nil {
 		return nil, nil, nil, usage("--expr-engine is %q: expected native or blues", a.browser.engine)
 	}
 	r := a.reader(p, paths, engine)
 	r.MoreMaps = before
-	if suite, vars, err = r.Load(); err != nil {
+	suite, vars, err = r.Load()
+	if err != nil {
 		_ = engine.Close()
 		return nil, nil, nil, usage("%w", err)
 	}
@@ -115,7 +125,8 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 	}
 	profile := a.browser.inProfile()
 	if profile && p.Workers > 1 {
-		return usage("--workers needs sessions of their own, so it does not go with --user-data-dir, nor with --attach without --isolated")
+		return usage("--workers needs sessions of their own, so it does not go with --user-data-dir, nor with " +
+			"--attach without --isolated")
 	}
 	a.browser.planMaps(suite.Maps(), false)
 	storage, err := plan.StorageOf(a.browser.storageState, a.browser.saveStorageState, a.browser.login)
@@ -123,13 +134,17 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		return usage("%w", err)
 	}
 	if a.browser.saveStorageState != "" && !suite.Single() {
-		return usage("--save-storage-state is for one plan without data: %d cases would write the file", len(suite.Cases))
+		return usage(
+			"--save-storage-state is for one plan without data: %d cases would write the file", len(suite.Cases),
+		)
 	}
 	state, err := storage.Load()
 	if err != nil {
 		return usage("%s", fault.From(err).Message)
 	}
-	a.browser.storageState, a.browser.saveStorageState, a.browser.login = "", "", "" // the cases have sessions of their own
+	a.browser.storageState = ""
+	a.browser.saveStorageState = ""
+	a.browser.login = "" // the cases have sessions of their own
 	open := ""
 	if len(a.browser.open) > 0 {
 		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
@@ -140,7 +155,15 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 	}
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
-	r := &planRun{app: a, flags: p, paths: paths, out: out, storage: storage, profile: profile, resolved: resolved}
+	r := &planRun{
+		app:      a,
+		flags:    p,
+		paths:    paths,
+		out:      out,
+		storage:  storage,
+		profile:  profile,
+		resolved: resolved,
+	}
 	h, closeHost, err := a.openHost(ctx, func(o *runtime.Options) error { r.maps = o.Maps; return nil })
 	if err != nil {
 		return err
@@ -154,7 +177,10 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		Retries:      p.Retries,
 		RetriesGiven: a.retriesGiven(),
 	}
-	r.o.Evidence, r.o.Open, r.o.StorageState, r.o.SaveState = out.files.Pictures(), open, state, storage.To != "" && suite.Single()
+	r.o.Evidence = out.files.Pictures()
+	r.o.Open = open
+	r.o.StorageState = state
+	r.o.SaveState = storage.To != "" && suite.Single()
 	var result plan.Result
 	complete := true
 	if p.Watch {
@@ -163,7 +189,8 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		result = r.round(ctx, suite)
 		complete, err = r.finish(result)
 	}
-	if end := a.ending(result.OK && !(p.FailOnFlaky && result.Totals["flaky"] > 0), complete, err); !errors.Is(ctx.Err(), context.Canceled) {
+	end := a.ending(result.OK && !(p.FailOnFlaky && result.Totals["flaky"] > 0), complete, err)
+	if !errors.Is(ctx.Err(), context.Canceled) {
 		return end
 	}
 	return ended(ctx)
@@ -262,7 +289,8 @@ func (a *app) runBefore(ctx context.Context, path string) (end func(), err error
 	if err != nil {
 		return nil, err
 	}
-	if _, err = a.resolve(ctx, suite); err != nil {
+	_, err = a.resolve(ctx, suite)
+	if err != nil {
 		closing()
 		return nil, err
 	}

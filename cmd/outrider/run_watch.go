@@ -19,7 +19,14 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		return plan.Result{}, err
 	}
 	defer engine.Close()
-	o := watch.Options{Paths: r.paths, Maps: r.browser.maps, Run: r.round, Keys: r.stdin, Own: []string{r.storage.To}, Settings: []string{projectFile}}
+	o := watch.Options{
+		Paths:    r.paths,
+		Maps:     r.browser.maps,
+		Run:      r.round,
+		Keys:     r.stdin,
+		Own:      []string{r.storage.To},
+		Settings: []string{projectFile},
+	}
 	for _, file := range r.out.files {
 		o.Own = append(o.Own, file)
 	}
@@ -45,7 +52,8 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		if r.maps != nil {
 			r.maps.Reload()
 		}
-		if r.o.Locks, err = mend.LocksOf(r.browser.maps); err != nil {
+		r.o.Locks, err = mend.LocksOf(r.browser.maps)
+		if err != nil {
 			return nil, err
 		}
 		return suite, r.resolved.Resolve(ctx, suite)

@@ -21,7 +21,9 @@ func (a *app) sessionServers(from worker.Source, r *remote.Runner) map[string]se
 	face := leased.Face{NewID: uuid.NewString, Version: version, Logger: a.log}
 	out := map[string]session.Server{}
 	for _, kind := range leased.Kinds {
-		out[kind] = r.Session(from.Queue, from.Name, func(ctx context.Context, h remote.Host, options json.RawMessage, stream io.ReadWriteCloser) error {
+		out[kind] = r.Session(from.Queue, from.Name, func(
+			ctx context.Context, h remote.Host, options json.RawMessage, stream io.ReadWriteCloser,
+		) error {
 			return face.Serve(ctx, kind, h.Host, options, stream)
 		})
 	}
@@ -32,7 +34,9 @@ func (a *app) sessionServers(from worker.Source, r *remote.Runner) map[string]se
 const leaseWithin = time.Minute
 
 // lease takes a session from a fleet.
-func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetFlags, kind string, o leased.Options) (*session.Pipe, error) {
+func (a *app) lease(
+	ctx context.Context, q *queue.Queue, at fleetFlags, kind string, o leased.Options,
+) (*session.Pipe, error) {
 	if a.browser.profile != "" { // the hub has no such flags
 		a.browserless = true
 		checked, err := a.runtimeOptions()
@@ -62,7 +66,17 @@ func (a *app) lease(ctx context.Context, q *queue.Queue, at fleetFlags, kind str
 
 // relay serves a protocol on standard input and output from a session of a fleet.
 func (a *app) relay(ctx context.Context, at fleetFlags, kind string, o leased.Options) error {
-	if err := a.refuseGiven("with --fleet: what it is about is the worker's", append(workersOwn[:len(workersOwn):len(workersOwn)], "http", "socket", "ops", "allow-cdp", "heal", "isolated", "trace", "recent", "max-tabs", "tab-memory", "max-state", "keep-logins", "drain-timeout", "token", "token-file", "allow-host", "allow-web-origin")...); err != nil {
+	if err := a.refuseGiven("with --fleet: what it is about is the worker's", append(
+		workersOwn[:len(workersOwn):len(workersOwn)], "http",
+		"socket", "ops",
+		"allow-cdp", "heal",
+		"isolated", "trace",
+		"recent", "max-tabs",
+		"tab-memory", "max-state",
+		"keep-logins", "drain-timeout",
+		"token", "token-file",
+		"allow-host", "allow-web-origin",
+	)...); err != nil {
 		return err
 	}
 	q, err := a.openFleet(ctx, at.Options(a, "outrider "+kind))

@@ -121,7 +121,11 @@ func TestEveryCallIsAnsweredOnce(t *testing.T) {
 	requireBrowser(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	const calls, cuts, kills = 1000, 20, 2
+	const (
+		calls = 1000
+		cuts  = 20
+		kills = 2
+	)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `<!doctype html><title>Soak</title><input id="a"><button>b</button>`)
@@ -204,7 +208,12 @@ func TestEveryCallIsAnsweredOnce(t *testing.T) {
 		agents.Go(func() {
 			for i := range next {
 				b := bodies[i%len(bodies)]
-				results[i] = bridge.Call(ctx, hub.ToolCall{Name: b.name, Arguments: json.RawMessage(b.args), TargetRuntimeID: tabs[i%2].RuntimeID, TimeoutMS: 45_000})
+				results[i] = bridge.Call(ctx, hub.ToolCall{
+					Name:            b.name,
+					Arguments:       json.RawMessage(b.args),
+					TargetRuntimeID: tabs[i%2].RuntimeID,
+					TimeoutMS:       45_000,
+				})
 			}
 		})
 	}
@@ -264,7 +273,9 @@ func TestEveryCallIsAnsweredOnce(t *testing.T) {
 	relay.close()
 	page.Close()
 	http.DefaultClient.CloseIdleConnections()
-	if err := goleak.Find(goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop")); err != nil {
+	if err := goleak.Find(
+		goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"),
+	); err != nil {
 		t.Errorf("goroutines left: %v", err)
 	}
 	if left := browsersOf(tmp); len(left) > 0 {

@@ -17,7 +17,8 @@ func (a *app) stateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state [NAME]",
 		Short: "Read one state projection of a page",
-		Long: "Read the state projection NAME that a map declares for the page: as a table for people, as the result object with --json.\n" +
+		Long: "Read the state projection NAME that a map declares for the page: as a table for people, as the result " +
+			"object with --json.\n" +
 			"Without NAME the projections that the maps declare for the page are listed.\n" +
 			"With --rows /LIST its items are printed, one JSON value a line.\n" +
 			"With --watch the state is printed, and after it every change of it, until --timeout or an interrupt.",
@@ -31,7 +32,9 @@ func (a *app) stateCommand() *cobra.Command {
 				if q.Watch || q.Summary != "" || against != "" || q.Rows != nil {
 					return usage("--summary, --diff-against, --rows and --watch need the NAME of a projection")
 				}
-				return a.withStates(cmd.Context(), func(ctx context.Context, r *states.Reader) error { return r.List(ctx) })
+				return a.withStates(cmd.Context(), func(ctx context.Context, r *states.Reader) error {
+					return r.List(ctx)
+				})
 			}
 			q.Name = args[0]
 			if against != "" {
@@ -58,11 +61,20 @@ func (a *app) stateCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.Summary, "summary", "", "print this summary in place of the state")
-	f.StringVar(&against, "diff-against", "", "print what changed since FILE: a state, or what --json printed; - is standard input")
-	f.Func("rows", "print the items of the list at this JSON `POINTER` in the state, one a line, however many there are", func(at string) error { q.Rows = &at; return nil })
+	f.StringVar(
+		&against, "diff-against", "",
+		"print what changed since FILE: a state, or what --json printed; - is standard input",
+	)
+	f.Func(
+		"rows", "print the items of the list at this JSON `POINTER` in the state, one a line, however many there are",
+		func(at string) error { q.Rows = &at; return nil },
+	)
 	f.IntVar(&q.MaxBytes, "max-bytes", 0, "most bytes of the state (default 48000, of which an expression gives 32000)")
 	f.BoolVar(&q.Watch, "watch", false, "go on and print every change of the state")
-	f.DurationVar(&q.Settle, "settle", 500*time.Millisecond, "how long the state must have kept still before it is read; 0 reads at once")
+	f.DurationVar(
+		&q.Settle, "settle", 500*time.Millisecond,
+		"how long the state must have kept still before it is read; 0 reads at once",
+	)
 	a.addBrowserFlags(cmd)
 	a.addStateFlags(cmd)
 	a.maxStateFlag(cmd)
@@ -71,6 +83,13 @@ func (a *app) stateCommand() *cobra.Command {
 
 func (a *app) withStates(ctx context.Context, do func(context.Context, *states.Reader) error) error {
 	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
-		return do(ctx, &states.Reader{Host: h, Target: firstTab(h), NewID: uuid.NewString, CallTimeout: a.callLimit, Out: a.stdout, JSON: a.json})
+		return do(ctx, &states.Reader{
+			Host:        h,
+			Target:      firstTab(h),
+			NewID:       uuid.NewString,
+			CallTimeout: a.callLimit,
+			Out:         a.stdout,
+			JSON:        a.json,
+		})
 	})
 }

@@ -15,7 +15,8 @@ func (a *app) traceOpenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open RECORDING",
 		Short: "Show a recording in a browser until interrupted",
-		Long: "Serve a page that shows a recording, on this machine only, until interrupted. The address has a word that\n" +
+		Long: "Serve a page that shows a recording, on this machine only, until interrupted. The address has a word " +
+			"that\n" +
 			"nobody can guess. Scripts of recorded pages do not run in it, and it loads nothing from elsewhere.",
 		Example: "  outrider trace open run.rec",
 		Args:    cobra.ExactArgs(1),

@@ -32,9 +32,12 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check site maps without a browser",
-		Long: "Check actions.json files, or storage folders, against every rule of schema v1: fields and types, identifiers,\n" +
-			"references, schemas, workflows, expressions, primitive names and their arguments. What is certain to be refused in a\n" +
-			"call is an error too: abstract steps, arguments and steps that nothing declares, selectors that no browser reads,\n" +
+		Long: "Check actions.json files, or storage folders, against every rule of schema v1: fields and types, " +
+			"identifiers,\n" +
+			"references, schemas, workflows, expressions, primitive names and their arguments. What is certain to be " +
+			"refused in a\n" +
+			"call is an error too: abstract steps, arguments and steps that nothing declares, selectors that no " +
+			"browser reads,\n" +
 			"and an action that two maps of a scope have for the same pages. Exit code 1 when a map is invalid.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -46,7 +49,9 @@ func (a *app) validateCommand() *cobra.Command {
 				return usage("--report is %q: validate writes sarif=FILE", to)
 			}
 			how := runtime.MapsIn(set)
-			how.AcceptDrafts, how.Arguments, how.Whole = drafts, runtime.ArgumentsRefused, true
+			how.AcceptDrafts = drafts
+			how.Arguments = runtime.ArgumentsRefused
+			how.Whole = true
 			if set.Has(quirks.LenientArguments) {
 				how.Arguments = runtime.ArgumentsMended
 			}
@@ -111,11 +116,21 @@ func (a *app) validateCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&judge, "lint", false, "also say what could be better, with a score: postconditions, locators, states, identities, arguments")
-	cmd.Flags().StringArrayVar(&plans, "plan", nil, "plan whose calls of actions --lint looks at for arguments that never vary (repeatable)")
+	cmd.Flags().BoolVar(
+		&judge, "lint", false,
+		"also say what could be better, with a score: postconditions, locators, states, identities, arguments",
+	)
+	cmd.Flags().StringArrayVar(
+		&plans, "plan", nil, "plan whose calls of actions --lint looks at for arguments that never vary (repeatable)",
+	)
 	cmd.Flags().StringVar(&to, "report", "", "sarif=FILE: errors, warnings and what --lint says")
-	cmd.Flags().BoolVar(&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn")
-	cmd.Flags().StringVar(&profile, "profile", quirks.StrictProfile, "strict, or extension: what the upstream extension reads or mends is a warning, not an error")
+	cmd.Flags().BoolVar(
+		&drafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do, and warn",
+	)
+	cmd.Flags().StringVar(
+		&profile, "profile", quirks.StrictProfile,
+		"strict, or extension: what the upstream extension reads or mends is a warning, not an error",
+	)
 	cmd.Flags().StringVar(&engineName, "expr-engine", "", "JSONata engine: native or blues (default "+expr.Default+")")
 	return cmd
 }

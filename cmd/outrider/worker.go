@@ -31,8 +31,10 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker --fleet URL",
 		Short: "Offer this machine's browsers to a fleet until interrupted",
-		Long: "Take jobs from the queues of a fleet and run each in a browser of its own, --slots at once, until interrupted.\n" +
-			"SIGTERM drains: no more jobs are taken, those that run may end within --drain, and what was not begun goes back.\n" +
+		Long: "Take jobs from the queues of a fleet and run each in a browser of its own, --slots at once, until " +
+			"interrupted.\n" +
+			"SIGTERM drains: no more jobs are taken, those that run may end within --drain, and what was not begun " +
+			"goes back.\n" +
 			"Jobs bring their plan and maps. Secrets that they name are those of this worker: give --secret here.",
 		Example: `  outrider worker --fleet nats://10.0.0.5:4222 --slots 4 --label region=eu`,
 		Args:    cobra.NoArgs,
@@ -72,7 +74,12 @@ func (a *app) work(ctx context.Context, at wire.Options, flags workerFlags) erro
 	}
 	defer stop()
 	a.onCall = o.OnCall
-	runner, err := remote.NewRunner(remote.Options{Open: a.jobOpener(offer), NewID: uuid.NewString, Browsers: flags.Slots, Trace: a.traces.Job})
+	runner, err := remote.NewRunner(remote.Options{
+		Open:     a.jobOpener(offer),
+		NewID:    uuid.NewString,
+		Browsers: flags.Slots,
+		Trace:    a.traces.Job,
+	})
 	if err != nil {
 		return err
 	}
@@ -81,21 +88,34 @@ func (a *app) work(ctx context.Context, at wire.Options, flags workerFlags) erro
 		offer.Sources[i].Labels = remote.SecretLabels(offer.Secrets(s.Name).Names())
 	}
 	w := worker.New(worker.Options{
-		Sources: offer.Sources, Slots: flags.Slots, Drain: flags.Drain, Logger: a.log,
+		Sources: offer.Sources,
+		Slots:   flags.Slots,
+		Drain:   flags.Drain,
+		Logger:  a.log,
 		Runners: map[string]worker.Runner{remote.Kind: runner},
-		Self:    fleet.Worker{Version: version, Host: device(), Labels: offer.Labels, Profile: a.browser.profile, Sessions: leased.Kinds},
+		Self: fleet.Worker{
+			Version:  version,
+			Host:     device(),
+			Labels:   offer.Labels,
+			Profile:  a.browser.profile,
+			Sessions: leased.Kinds,
+		},
 		OnEnd: func(how string, took time.Duration) {
 			count(how)
 			a.log.Info("job ended", "how", how, "took", took)
 		},
 	})
-	a.printJSONOr(map[string]any{"worker": w.ID(), "slots": flags.Slots}, "worker %s is ready, slots: %d\n", w.ID(), flags.Slots)
+	a.printJSONOr(
+		map[string]any{"worker": w.ID(), "slots": flags.Slots}, "worker %s is ready, slots: %d\n", w.ID(), flags.Slots,
+	)
 	sessions, endSessions := context.WithCancel(ctx)
 	var offering sync.WaitGroup
 	for _, s := range offer.Sources {
 		offering.Go(func() {
 			acquire := func(ctx context.Context) (func(), error) { return w.Acquire(ctx, s) }
-			if err := session.Offer(sessions, s.Queue, w.ID(), acquire, a.sessionServers(s, runner), a.log); err != nil {
+			if err := session.Offer(
+				sessions, s.Queue, w.ID(), acquire, a.sessionServers(s, runner), a.log,
+			); err != nil {
 				a.log.Warn("offering sessions", "error", err)
 			}
 		})
@@ -118,7 +138,8 @@ func (a *app) jobOpener(offer *workerOffer) func(context.Context, remote.Request
 		secrets := offer.Secrets(r.Tenant)
 		if r.Secrets != nil {
 			var err error
-			if secrets, err = secrets.Grant(r.Secrets); err != nil {
+			secrets, err = secrets.Grant(r.Secrets)
+			if err != nil {
 				return remote.Host{}, err
 			}
 		}
@@ -131,7 +152,9 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 	for _, address := range s.Open {
 		scheme, _, _ := strings.Cut(address, ":")
 		if slices.Contains([]string{"file", "chrome"}, strings.ToLower(strings.TrimSpace(scheme))) {
-			return remote.Host{}, fault.New(fault.PermissionDenied, "the job wants to open %s: expected http or https", fault.Clip(address, 200))
+			return remote.Host{}, fault.New(
+				fault.PermissionDenied, "the job wants to open %s: expected http or https", fault.Clip(address, 200),
+			)
 		}
 	}
 	own := *a // the flags of one job are not those of the next
@@ -139,12 +162,17 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 	if len(s.AllowOrigins) > 0 && len(b.allowOrigins) > 0 {
 		for _, origin := range s.AllowOrigins {
 			if !slices.Contains(b.allowOrigins, origin) {
-				return remote.Host{}, fault.New(fault.PermissionDenied, "the job wants to reach %s, which is none of the origins that this worker allows", origin)
+				return remote.Host{}, fault.New(
+					fault.PermissionDenied,
+					"the job wants to reach %s, which is none of the origins that this worker allows", origin,
+				)
 			}
 		}
 	}
 	if len(s.AllowMaps) > 0 && !slices.Equal(s.AllowMaps, b.allowMaps) {
-		return remote.Host{}, fault.New(fault.PermissionDenied, "the job asks for --allow-maps, which this worker does not grant").Next("start the worker with the same --allow-maps")
+		return remote.Host{}, fault.New(
+			fault.PermissionDenied, "the job asks for --allow-maps, which this worker does not grant",
+		).Next("start the worker with the same --allow-maps")
 	}
 	if len(s.AllowOrigins) > 0 {
 		b.allowOrigins = s.AllowOrigins
@@ -153,9 +181,15 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 	if len(r.Maps) > 0 {
 		b.maps, b.projectMaps = r.Maps, r.Project
 	}
-	own.secrets, b.secrets, b.prepare = secrets, nil, r.Prepare
-	b.open, b.engine, b.acceptDrafts = s.Open, s.Engine, s.AcceptDrafts
-	b.viewport, b.locale, b.timezone = cmp.Or(s.Viewport, b.viewport), cmp.Or(s.Locale, b.locale), cmp.Or(s.Timezone, b.timezone)
+	own.secrets = secrets
+	b.secrets = nil
+	b.prepare = r.Prepare
+	b.open = s.Open
+	b.engine = s.Engine
+	b.acceptDrafts = s.AcceptDrafts
+	b.viewport = cmp.Or(s.Viewport, b.viewport)
+	b.locale = cmp.Or(s.Locale, b.locale)
+	b.timezone = cmp.Or(s.Timezone, b.timezone)
 	b.profile = cmp.Or(s.Profile, b.profile)
 	b.noSandbox = b.noSandbox || os.Geteuid() == 0 // said when the worker started
 	if s.CallTimeout > 0 {
@@ -175,5 +209,10 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 		options.Engine.Close()
 		return remote.Host{}, err
 	}
-	return remote.Host{Host: h, Secrets: secrets, Within: heard.Within, Done: func() { _ = options.Engine.Close() }}, nil
+	return remote.Host{
+		Host:    h,
+		Secrets: secrets,
+		Within:  heard.Within,
+		Done:    func() { _ = options.Engine.Close() },
+	}, nil
 }

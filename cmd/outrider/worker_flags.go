@@ -33,7 +33,10 @@ func (x *workerFlags) Add(f *pflag.FlagSet) {
 	f.IntVar(&x.Slots, "slots", max(1, runtime.NumCPU()), "how many jobs run at once, each with a browser")
 	f.StringArrayVar(&x.labels, "label", nil, "label of this worker, NAME=VALUE (repeatable)")
 	f.StringVar(&x.Tenants, "tenants", "", "file of the tenants that share the fleet: see docs/how-to/share-a-fleet.md")
-	f.StringVar(&x.signKey, "sign-key", "", "file with the key that signs results; made when it is not there, and its public part printed")
+	f.StringVar(
+		&x.signKey, "sign-key", "",
+		"file with the key that signs results; made when it is not there, and its public part printed",
+	)
 	f.DurationVar(&x.Drain, "drain", 30*time.Second, "how long running jobs may go on after SIGTERM")
 }
 
@@ -60,7 +63,9 @@ func (o *workerOffer) Secrets(tenant string) *mask.Set {
 
 // Connect connects a worker to a fleet, or to each tenant of it. own are the secrets of
 // its flags; given says that there are some.
-func (x *workerFlags) Connect(ctx context.Context, a *app, at wire.Options, own *mask.Set, given bool, words io.Writer) (*workerOffer, error) {
+func (x *workerFlags) Connect(
+	ctx context.Context, a *app, at wire.Options, own *mask.Set, given bool, words io.Writer,
+) (*workerOffer, error) {
 	labels, err := fleet.ParseLabels(x.labels)
 	if err != nil {
 		return nil, usage("--label: %s", fault.From(err).Message)
@@ -95,7 +100,8 @@ func (x *workerFlags) Connect(ctx context.Context, a *app, at wire.Options, own 
 		if err != nil {
 			return nil, usage("--tenants: %w", err)
 		}
-		if out.Sources, out.close, err = file.Sources(ctx, at); err != nil {
+		out.Sources, out.close, err = file.Sources(ctx, at)
+		if err != nil {
 			return nil, a.fleetRefused(err)
 		}
 	}

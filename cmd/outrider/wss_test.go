@@ -79,13 +79,19 @@ func TestConnectOverTLS(t *testing.T) {
 	front.Config.ErrorLog = log.New(io.Discard, "", 0) // the refusal is what is tested
 	defer front.Close()
 	trusted := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(
+		trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw}), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	connect := func(env ...string) (*lines, *exec.Cmd) {
 		out := &lines{more: make(chan struct{}, 1)}
-		cmd := exec.CommandContext(t.Context(), "outrider", "connect", "wss"+strings.TrimPrefix(front.URL, "https")+"/extension")
-		cmd.Stdout, cmd.Stderr, cmd.Env = out, out, append(os.Environ(), env...)
+		cmd := exec.CommandContext(
+			t.Context(), "outrider", "connect", "wss"+strings.TrimPrefix(front.URL, "https")+"/extension",
+		)
+		cmd.Stdout = out
+		cmd.Stderr = out
+		cmd.Env = append(os.Environ(), env...)
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 10 * time.Second
 		if err := cmd.Start(); err != nil {

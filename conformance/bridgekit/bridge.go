@@ -75,14 +75,18 @@ func Bridge(ctx context.Context, opts BridgeOptions) (Report, error) {
 		opts.Tool = "page.info"
 	}
 	if len(opts.Arguments) == 0 {
-		opts.Arguments = json.RawMessage(`{"policy_exception_report":{"kind":"generic","intended_tool":` + quoted(opts.Tool) + `,"actions_json_path":"none","reason":"conformance"}}`)
+		opts.Arguments = json.RawMessage(`{"policy_exception_report":{"kind":"generic","intended_tool":` +
+			quoted(opts.Tool) + `,"actions_json_path":"none","reason":"conformance"}}`)
 	}
 	if opts.Only == nil {
 		opts.Only = func(string) bool { return true }
 	}
 	start := time.Now()
 	if _, err := opts.Agent.Runtimes(ctx); err != nil {
-		return Report{Kind: "bridge", Peer: opts.Peer}, fault.Wrap(fault.TransportFailed, err, "asking the bridge for its runtimes")
+		return Report{
+			Kind: "bridge",
+			Peer: opts.Peer,
+		}, fault.Wrap(fault.TransportFailed, err, "asking the bridge for its runtimes")
 	}
 	k := &kit{bridge: &opts}
 	defer k.close()
@@ -188,7 +192,8 @@ func (r *run) tabOn(w *wire, name string) tab {
 }
 
 func (r *run) ready(t tab) {
-	r.send(t.wire, `{"type":"runtime_ready","runtime_id":%s,"runtime_key":%s,"authorization_id":"conformance","extension_version":"conformance","url":%s,"tab":{"tab_id":1,"window_id":1,"title":%s,"active":true}}`,
+	r.send(t.wire, `{"type":"runtime_ready","runtime_id":%s,"runtime_key":%s,"authorization_id":"conformance",`+
+		`"extension_version":"conformance","url":%s,"tab":{"tab_id":1,"window_id":1,"title":%s,"active":true}}`,
 		quoted(t.id), quoted(t.key), quoted(t.url), quoted(t.title))
 }
 
@@ -265,13 +270,18 @@ func (r *run) answer(c *calling, bound time.Duration) Answer {
 
 // received waits for the action_call of a call on a runtime.
 func (r *run) received(t tab) *item {
-	it, err := t.await(r.ctx, within, func(it *item) bool { return it.Type == "action_call" && it.Name == r.bridge.Tool })
+	it, err := t.await(r.ctx, within, func(it *item) bool {
+		return it.Type == "action_call" && it.Name == r.bridge.Tool
+	})
 	r.check(err, "waiting for the action_call")
 	return it
 }
 
 func (r *run) output(w *wire, callID, runtimeID, output string) {
-	r.send(w, `{"type":"action_call_output","call_id":%s,"runtime_id":%s,"output":%s}`, quoted(callID), quoted(runtimeID), output)
+	r.send(
+		w, `{"type":"action_call_output","call_id":%s,"runtime_id":%s,"output":%s}`,
+		quoted(callID), quoted(runtimeID), output,
+	)
 }
 
 // works makes one call on a runtime and answers it.
@@ -304,7 +314,9 @@ func (r *run) untouched(tabs ...tab) {
 }
 
 func describe(a Answer) string {
-	return fmt.Sprintf("status %d, ok %v, output %s, error %s", a.Status, a.OK, clip(string(a.Output)), clip(string(a.Error)))
+	return fmt.Sprintf(
+		"status %d, ok %v, output %s, error %s", a.Status, a.OK, clip(string(a.Output)), clip(string(a.Error)),
+	)
 }
 
 func clip(s string) string {
@@ -347,7 +359,10 @@ func BridgeAt(address, agent, token string) (BridgeOptions, error) {
 	u, err := url.Parse(address)
 	schemes := map[string]string{"ws": "http", "wss": "https", "http": "http", "https": "https"}
 	if err != nil || schemes[u.Scheme] == "" || u.Host == "" {
-		return BridgeOptions{}, fault.New(fault.InvalidInput, "the address is %q: expected ws://host/path, wss://, http:// or https://", clip(address))
+		return BridgeOptions{}, fault.New(
+			fault.InvalidInput, "the address is %q: expected ws://host/path, wss://, http:// or https://",
+			clip(address),
+		)
 	}
 	if agent == "" {
 		agent = schemes[u.Scheme] + "://" + u.Host

@@ -10,50 +10,181 @@ import (
 // BridgeChecks are the checks of a bridge, in the order of reports.
 func BridgeChecks() []Check {
 	return []Check{
-		{ID: "poll-at-once", Level: Required, Title: "a runtime_status without other members comes within 2 s of the connection, before anything is announced", run: pollAtOnce},
+		{ID: "poll-at-once", Level: Required, Title: "a runtime_status without other members comes within 2 s of the " +
+			"connection, before anything is announced", run: pollAtOnce},
 		{ID: "listed", Level: Required, Title: "an announced runtime is listed with its url and title", run: listed},
-		{ID: "announced-again", Level: Required, Title: "another runtime_ready of the same id replaces url and title", run: announcedAgain},
+		{
+			ID:    "announced-again",
+			Level: Required,
+			Title: "another runtime_ready of the same id replaces url and title",
+			run:   announcedAgain,
+		},
 		{ID: "status-keeps-url", Level: Required, Title: "url in runtime_status changes nothing", run: statusKeepsURL},
-		{ID: "removed", Level: Required, Title: "runtime_removed takes the runtime out of the list, and calls on it are refused", run: removed},
+		{
+			ID:    "removed",
+			Level: Required,
+			Title: "runtime_removed takes the runtime out of the list, and calls on it are refused",
+			run:   removed,
+		},
 		{ID: "cut", Level: Required, Title: "a lost connection takes its runtimes out of the list", run: cut},
-		{ID: "key-supersedes", Level: Required, Title: "a runtime_ready with the runtime_key of another id on the same connection takes that one out", run: keySupersedes},
-		{ID: "key-keeps-connection", Level: Recommended, Title: "a connection whose runtime was superseded by itself stays usable", run: keyKeepsConnection},
-		{ID: "many-runtimes", Level: Required, Title: "20 runtimes on one connection are listed, and each gets its own calls", run: manyRuntimes},
+		{
+			ID:    "key-supersedes",
+			Level: Required,
+			Title: "a runtime_ready with the runtime_key of another id on the same connection takes that one out",
+			run:   keySupersedes,
+		},
+		{
+			ID:    "key-keeps-connection",
+			Level: Recommended,
+			Title: "a connection whose runtime was superseded by itself stays usable",
+			run:   keyKeepsConnection,
+		},
+		{
+			ID:    "many-runtimes",
+			Level: Required,
+			Title: "20 runtimes on one connection are listed, and each gets its own calls",
+			run:   manyRuntimes,
+		},
 
-		{ID: "call-item", Level: Required, Title: "action_call has a string call_id, the runtime_id, the name and an object of arguments; call_ids differ", run: callItem},
-		{ID: "call-output", Level: Required, Title: "the output of action_call_output is the result, member by member", run: callOutput},
-		{ID: "call-error", Level: Required, Title: "action_error makes the call fail, and every member of its error arrives", run: callError},
-		{ID: "failed-output", Level: Required, Title: "an output whose ok is false is an output and not a failure of the bridge", run: failedOutput},
-		{ID: "wrong-runtime", Level: Required, Title: "an answer with another runtime_id does not count, the right one after it does", run: wrongRuntime},
+		{ID: "call-item", Level: Required, Title: "action_call has a string call_id, the runtime_id, the name and an " +
+			"object of arguments; call_ids differ", run: callItem},
+		{
+			ID:    "call-output",
+			Level: Required,
+			Title: "the output of action_call_output is the result, member by member",
+			run:   callOutput,
+		},
+		{
+			ID:    "call-error",
+			Level: Required,
+			Title: "action_error makes the call fail, and every member of its error arrives",
+			run:   callError,
+		},
+		{
+			ID:    "failed-output",
+			Level: Required,
+			Title: "an output whose ok is false is an output and not a failure of the bridge",
+			run:   failedOutput,
+		},
+		{
+			ID:    "wrong-runtime",
+			Level: Required,
+			Title: "an answer with another runtime_id does not count, the right one after it does",
+			run:   wrongRuntime,
+		},
 		{ID: "no-runtime", Level: Required, Title: "an answer without runtime_id does not count", run: noRuntime},
 		{ID: "first-wins", Level: Required, Title: "of two answers the first counts", run: firstWins},
-		{ID: "out-of-order", Level: Required, Title: "two calls on one runtime may be answered in the other order", run: outOfOrder},
-		{ID: "timeout", Level: Required, Title: "a call that nobody answers fails in its time, with a code", run: timeout},
-		{ID: "timeout-progress", Level: Recommended, Title: "that failure names the phase of the last action_progress", run: timeoutProgress},
+		{
+			ID:    "out-of-order",
+			Level: Required,
+			Title: "two calls on one runtime may be answered in the other order",
+			run:   outOfOrder,
+		},
+		{
+			ID:    "timeout",
+			Level: Required,
+			Title: "a call that nobody answers fails in its time, with a code",
+			run:   timeout,
+		},
+		{
+			ID:    "timeout-progress",
+			Level: Recommended,
+			Title: "that failure names the phase of the last action_progress",
+			run:   timeoutProgress,
+		},
 		{ID: "late-answer", Level: Required, Title: "an answer after that disturbs nothing", run: lateAnswer},
 		{ID: "large-output", Level: Required, Title: "an output of 6 MiB arrives whole", run: largeOutput},
 		{ID: "large-arguments", Level: Required, Title: "arguments of 1 MiB arrive whole", run: largeArguments},
-		{ID: "reconnect", Level: Required, Title: "an answer that comes over the next connection of the runtime completes the call", run: reconnect},
-		{ID: "removed-in-flight", Level: Recommended, Title: "a call in flight fails within 2 s when its runtime is removed, as transport_failed", run: removedInFlight},
+		{
+			ID:    "reconnect",
+			Level: Required,
+			Title: "an answer that comes over the next connection of the runtime completes the call",
+			run:   reconnect,
+		},
+		{
+			ID:    "removed-in-flight",
+			Level: Recommended,
+			Title: "a call in flight fails within 2 s when its runtime is removed, as transport_failed",
+			run:   removedInFlight,
+		},
 
 		{ID: "route-id", Level: Required, Title: "target_runtime_id routes to exactly that runtime", run: routeID},
-		{ID: "route-unknown-id", Level: Required, Title: "an unknown target_runtime_id is refused, and no runtime gets the call", run: routeUnknownID},
-		{ID: "route-url", Level: Required, Title: "target_url_contains routes by a part of the url, whatever its case", run: routeURL},
+		{
+			ID:    "route-unknown-id",
+			Level: Required,
+			Title: "an unknown target_runtime_id is refused, and no runtime gets the call",
+			run:   routeUnknownID,
+		},
+		{
+			ID:    "route-url",
+			Level: Required,
+			Title: "target_url_contains routes by a part of the url, whatever its case",
+			run:   routeURL,
+		},
 		{ID: "route-title", Level: Required, Title: "a call can be routed by a part of the title", run: routeTitle},
 		{ID: "route-key", Level: Recommended, Title: "target_runtime_key routes by the key", run: routeKey},
-		{ID: "route-ambiguous", Level: Required, Title: "a selector that matches two runtimes is refused, and neither gets the call", run: routeAmbiguous},
-		{ID: "route-ambiguous-code", Level: Recommended, Title: "that refusal has the code ambiguous_runtime", run: routeAmbiguousCode},
-		{ID: "route-not-found-code", Level: Recommended, Title: "an unknown id is refused with the code runtime_not_found", run: routeNotFoundCode},
+		{
+			ID:    "route-ambiguous",
+			Level: Required,
+			Title: "a selector that matches two runtimes is refused, and neither gets the call",
+			run:   routeAmbiguous,
+		},
+		{
+			ID:    "route-ambiguous-code",
+			Level: Recommended,
+			Title: "that refusal has the code ambiguous_runtime",
+			run:   routeAmbiguousCode,
+		},
+		{
+			ID:    "route-not-found-code",
+			Level: Recommended,
+			Title: "an unknown id is refused with the code runtime_not_found",
+			run:   routeNotFoundCode,
+		},
 
-		{ID: "unknown-items", Level: Required, Title: "text that is no JSON, items without a type and unknown items leave the connection as it is", run: unknownItems},
-		{ID: "other-items", Level: Required, Title: "dom_event, agent_event, a11y_announcement, the replay summary and the result of a credential are taken", run: otherItems},
+		{
+			ID:    "unknown-items",
+			Level: Required,
+			Title: "text that is no JSON, items without a type and unknown items leave the connection as it is",
+			run:   unknownItems,
+		},
+		{ID: "other-items", Level: Required, Title: "dom_event, agent_event, a11y_announcement, the replay summary " +
+			"and the result of a credential are taken", run: otherItems},
 
-		{ID: "no-takeover", Level: Recommended, Title: "without a secret a connection cannot take over a live runtime of another", run: noTakeover},
-		{ID: "no-foreign-removal", Level: Recommended, Title: "without a secret a connection cannot remove a live runtime of another", run: noForeignRemoval},
+		{
+			ID:    "no-takeover",
+			Level: Recommended,
+			Title: "without a secret a connection cannot take over a live runtime of another",
+			run:   noTakeover,
+		},
+		{
+			ID:    "no-foreign-removal",
+			Level: Recommended,
+			Title: "without a secret a connection cannot remove a live runtime of another",
+			run:   noForeignRemoval,
+		},
 
-		{ID: "poll-regularly", Level: Required, slow: true, Title: "a second runtime_status comes within 15 s", run: pollRegularly},
-		{ID: "probe", Level: Required, slow: true, Title: "a runtime that was silent for 6 s and answers the probe, if there is one, gets the call", run: probe},
-		{ID: "evicted", Level: Required, slow: true, Title: "one that answers nothing is given up within 5 s, and callable after it announces itself again", run: evicted},
+		{
+			ID:    "poll-regularly",
+			Level: Required,
+			slow:  true,
+			Title: "a second runtime_status comes within 15 s",
+			run:   pollRegularly,
+		},
+		{
+			ID:    "probe",
+			Level: Required,
+			slow:  true,
+			Title: "a runtime that was silent for 6 s and answers the probe, if there is one, gets the call",
+			run:   probe,
+		},
+		{
+			ID:    "evicted",
+			Level: Required,
+			slow:  true,
+			Title: "one that answers nothing is given up within 5 s, and callable after it announces itself again",
+			run:   evicted,
+		},
 	}
 }
 
@@ -97,7 +228,8 @@ func announcedAgain(r *run) {
 func (r *run) shown(t tab) {
 	var row Row
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); r.pause(20 * time.Millisecond) {
-		if row = r.listed(t.id, true); row.URL == t.url && row.Title == t.title {
+		row = r.listed(t.id, true)
+		if row.URL == t.url && row.Title == t.title {
 			return
 		}
 	}
@@ -182,7 +314,9 @@ func callItem(r *run) {
 
 func callOutput(r *run) {
 	t := r.tab("a")
-	for _, output := range []string{`{"ok":true,"n":1.5,"list":[null,true,"x < y"],"text":"ÄÖ 😀"}`, `"text"`, `[1,2]`, `null`} {
+	for _, output := range []string{
+		`{"ok":true,"n":1.5,"list":[null,true,"x < y"],"text":"ÄÖ 😀"}`, `"text"`, `[1,2]`, `null`,
+	} {
 		c := r.callTab(t)
 		r.output(t.wire, r.received(t).CallID, t.id, output)
 		r.isOutput(r.answer(c, within), output)
@@ -192,8 +326,12 @@ func callOutput(r *run) {
 func callError(r *run) {
 	t := r.tab("a")
 	c := r.callTab(t)
-	failure := `{"code":"target_not_found","message":"no element","recoverable":true,"evidence":{"selector":"#x"},"more":[1]}`
-	r.send(t.wire, `{"type":"action_error","call_id":%s,"runtime_id":%s,"error":%s}`, quoted(r.received(t).CallID), quoted(t.id), failure)
+	failure := `{"code":"target_not_found","message":"no element","recoverable":true,"evidence":{"selector":"#x"},` +
+		`"more":[1]}`
+	r.send(
+		t.wire, `{"type":"action_error","call_id":%s,"runtime_id":%s,"error":%s}`,
+		quoted(r.received(t).CallID), quoted(t.id), failure,
+	)
 	if a := r.answer(c, within); a.OK || !sameJSON(a.Error, []byte(failure)) {
 		r.fail("the result is %s, expected the error %s", describe(a), failure)
 	}
@@ -252,7 +390,9 @@ func outOfOrder(r *run) {
 func (r *run) expire(t tab) (Answer, string) {
 	c := r.call(ToolCall{TargetRuntimeID: t.id, TimeoutMS: 500})
 	it := r.received(t)
-	r.send(t.wire, `{"type":"action_progress","call_id":%s,"runtime_id":%s,"action":"x","last_entered_content_phase":"conformance_phase","last_completed_content_phase":null,"observed_at":"2026-01-01T00:00:00Z"}`,
+	r.send(t.wire, `{"type":"action_progress","call_id":%s,"runtime_id":%s,"action":"x",`+
+		`"last_entered_content_phase":"conformance_phase","last_completed_content_phase":null,`+
+		`"observed_at":"2026-01-01T00:00:00Z"}`,
 		quoted(it.CallID), quoted(t.id))
 	return r.answer(c, within), it.CallID
 }
@@ -320,7 +460,10 @@ func removedInFlight(r *run) {
 	a := r.answer(c, 2*within)
 	r.isRefused(a)
 	if c.took > 2*time.Second || a.code() != "transport_failed" {
-		r.fail("the caller waited for %s and has the code %q, expected transport_failed within 2 s", c.took.Round(time.Millisecond), a.code())
+		r.fail(
+			"the caller waited for %s and has the code %q, expected transport_failed within 2 s",
+			c.took.Round(time.Millisecond), a.code(),
+		)
 	}
 }
 
@@ -339,7 +482,9 @@ func routeUnknownID(r *run) {
 // routed calls by a selector that means a, and not b.
 func (r *run) routed(a, b tab, c ToolCall) {
 	call := r.call(c)
-	it, err := a.await(r.ctx, within, func(it *item) bool { return it.Type == "action_call" && it.Name == r.bridge.Tool })
+	it, err := a.await(r.ctx, within, func(it *item) bool {
+		return it.Type == "action_call" && it.Name == r.bridge.Tool
+	})
 	if err != nil {
 		select {
 		case <-call.done:
@@ -363,7 +508,9 @@ func routeURL(r *run) {
 func routeTitle(r *run) {
 	a, b := r.tab("a"), r.tab("b")
 	call := r.call(ToolCall{TargetTitleContains: a.title, TargetURLContains: ""})
-	it, err := a.await(r.ctx, time.Second, func(it *item) bool { return it.Type == "action_call" && it.Name == r.bridge.Tool })
+	it, err := a.await(r.ctx, time.Second, func(it *item) bool {
+		return it.Type == "action_call" && it.Name == r.bridge.Tool
+	})
 	if err == nil {
 		r.output(a.wire, it.CallID, a.id, `{"ok":true}`)
 		r.isOutput(r.answer(call, within), `{"ok":true}`)
@@ -406,7 +553,10 @@ func unknownItems(r *run) {
 		r.send(t.wire, "no json")
 		r.send(t.wire, `{"type":`)
 	}
-	for _, text := range []string{`[]`, `{}`, `7`, `{"type":7}`, `{"type":"conformance_unknown","runtime_id":%s}`, `{"type":"action_call_output"}`, `{"type":"runtime_probe_result"}`} {
+	for _, text := range []string{
+		`[]`, `{}`, `7`, `{"type":7}`, `{"type":"conformance_unknown","runtime_id":%s}`,
+		`{"type":"action_call_output"}`, `{"type":"runtime_probe_result"}`,
+	} {
 		r.send(t.wire, "%s", strings.ReplaceAll(text, "%s", quoted(t.id)))
 	}
 	r.works(t)
@@ -416,10 +566,15 @@ func otherItems(r *run) {
 	t := r.tab("a")
 	id := quoted(t.id)
 	for _, text := range []string{
-		`{"type":"dom_event","event_id":"e-1","runtime_id":` + id + `,"event":"actions-json:overlay-opened","name":"actions-json:overlay-opened","url":"https://a.example/","observed_at":"2026-01-01T00:00:00Z","payload":{}}`,
-		`{"type":"agent_event","runtime_id":` + id + `,"ts":"2026-01-01T00:00:00Z","kind":"lifecycle","payload":{"state":"idle"}}`,
+		`{"type":"dom_event","event_id":"e-1","runtime_id":` + id + `,"event":"actions-json:overlay-opened",` +
+			`"name":"actions-json:overlay-opened","url":"https://a.example/","observed_at":"2026-01-01T00:00:00Z",` +
+			`"payload":{}}`,
+		`{"type":"agent_event","runtime_id":` + id +
+			`,"ts":"2026-01-01T00:00:00Z","kind":"lifecycle","payload":{"state":"idle"}}`,
 		`{"type":"a11y_announcement","record":{"text":"saved","politeness":"polite","region":"r"}}`,
-		`{"type":"bridge_runtime_replay_summary","bridge_session_id":"s","reason":"bridge_open","started_at_ms":1,"finished_at_ms":2,"claimed_count":1,"registered_count":1,"removed_count":0,"failed_count":0,"failures":[]}`,
+		`{"type":"bridge_runtime_replay_summary","bridge_session_id":"s","reason":"bridge_open","started_at_ms":1,` +
+			`"finished_at_ms":2,"claimed_count":1,"registered_count":1,"removed_count":0,"failed_count":0,` +
+			`"failures":[]}`,
 		`{"type":"credential_hydration_result","provider":"openai","ok":false,"configured":false}`,
 	} {
 		r.send(t.wire, "%s", text)
@@ -478,7 +633,9 @@ func noTakeover(r *run) {
 	_, err := thief.await(r.ctx, 2*time.Second, ofType("action_error"))
 	_ = err // a bridge need not answer; it has had the time to decide
 	c := r.callTab(t)
-	it, err := t.await(r.ctx, 2*time.Second, func(it *item) bool { return it.Type == "action_call" && it.Name == r.bridge.Tool })
+	it, err := t.await(r.ctx, 2*time.Second, func(it *item) bool {
+		return it.Type == "action_call" && it.Name == r.bridge.Tool
+	})
 	if err != nil {
 		if thief.has(func(it *item) bool { return it.Type == "action_call" && it.Name == r.bridge.Tool }) {
 			r.fail("the second connection got the call on %s", t.id)

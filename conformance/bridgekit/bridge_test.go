@@ -22,8 +22,13 @@ type ours struct{ hub *hub.Hub }
 
 func (o ours) Call(ctx context.Context, c bridgekit.ToolCall) (bridgekit.Answer, error) {
 	r := o.hub.Call(ctx, hub.ToolCall{
-		Name: c.Name, Arguments: c.Arguments, TargetRuntimeID: c.TargetRuntimeID, TargetRuntimeKey: c.TargetRuntimeKey,
-		TargetURLContains: c.TargetURLContains, TargetTitleContains: c.TargetTitleContains, TimeoutMS: c.TimeoutMS,
+		Name:                c.Name,
+		Arguments:           c.Arguments,
+		TargetRuntimeID:     c.TargetRuntimeID,
+		TargetRuntimeKey:    c.TargetRuntimeKey,
+		TargetURLContains:   c.TargetURLContains,
+		TargetTitleContains: c.TargetTitleContains,
+		TimeoutMS:           c.TimeoutMS,
 	})
 	return bridgekit.Answer{Status: r.Status, OK: r.OK, Output: r.Output, Error: r.Error}, nil
 }
@@ -63,7 +68,12 @@ func withHub(t *testing.T, f func(t *testing.T, o ours)) {
 
 func TestOurBridgeConforms(t *testing.T) {
 	withHub(t, func(t *testing.T, o ours) {
-		r, err := bridgekit.Bridge(t.Context(), bridgekit.BridgeOptions{Connect: o.connect, Agent: o, Peer: "hub", Trusted: true})
+		r, err := bridgekit.Bridge(t.Context(), bridgekit.BridgeOptions{
+			Connect: o.connect,
+			Agent:   o,
+			Peer:    "hub",
+			Trusted: true,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,13 +222,19 @@ var wrongs = map[string]struct {
 	}, []string{"call-item"}},
 	"calls nobody": {func() *wrong {
 		return &wrong{toRuntime: only(func(f []byte) bool { return !has(f, `"action_call"`) })}
-	}, []string{"call-output", "call-error", "failed-output", "wrong-runtime", "no-runtime", "first-wins", "out-of-order", "large-output", "large-arguments", "late-answer",
-		"route-id", "route-url", "route-title", "route-key", "unknown-items", "other-items", "probe", "evicted"}},
+	}, []string{
+		"call-output", "call-error", "failed-output", "wrong-runtime", "no-runtime", "first-wins",
+		"out-of-order", "large-output", "large-arguments", "late-answer",
+		"route-id", "route-url", "route-title", "route-key", "unknown-items", "other-items", "probe", "evicted",
+	}},
 	"says that all went well": {func() *wrong {
 		return &wrong{answer: func(bridgekit.Answer) bridgekit.Answer {
 			return bridgekit.Answer{Status: http.StatusOK, OK: true, Output: json.RawMessage(`{"ok":true}`)}
 		}}
-	}, []string{"call-error", "timeout", "timeout-progress", "removed-in-flight", "route-unknown-id", "route-ambiguous", "route-ambiguous-code", "route-not-found-code"}},
+	}, []string{
+		"call-error", "timeout", "timeout-progress", "removed-in-flight", "route-unknown-id",
+		"route-ambiguous", "route-ambiguous-code", "route-not-found-code",
+	}},
 	"fails without a code": {func() *wrong {
 		return &wrong{answer: func(a bridgekit.Answer) bridgekit.Answer {
 			if !a.OK {
@@ -226,7 +242,10 @@ var wrongs = map[string]struct {
 			}
 			return a
 		}}
-	}, []string{"timeout", "timeout-progress", "removed-in-flight", "route-ambiguous-code", "route-not-found-code", "call-error"}},
+	}, []string{
+		"timeout", "timeout-progress", "removed-in-flight",
+		"route-ambiguous-code", "route-not-found-code", "call-error",
+	}},
 	"answers for anybody": {func() *wrong {
 		// It completes a call by its id alone.
 		return &wrong{toBridge: func(f []byte) [][]byte {
@@ -264,18 +283,25 @@ var wrongs = map[string]struct {
 		return &wrong{call: func(c bridgekit.ToolCall) bridgekit.ToolCall {
 			// Without a target the hub may choose a runtime of the check before, which is going.
 			known, unknown := strings.CutSuffix(c.TargetRuntimeID, "-unknown")
-			c.TargetRuntimeID, c.TargetRuntimeKey, c.TargetURLContains, c.TargetTitleContains = "", "", "", ""
+			c.TargetRuntimeID = ""
+			c.TargetRuntimeKey = ""
+			c.TargetURLContains = ""
+			c.TargetTitleContains = ""
 			if unknown {
 				c.TargetRuntimeID = known
 			}
 			return c
 		}}
-	}, []string{"route-id", "route-unknown-id", "route-url", "route-title", "route-key", "route-ambiguous-code", "route-not-found-code"}},
+	}, []string{
+		"route-id", "route-unknown-id", "route-url", "route-title",
+		"route-key", "route-ambiguous-code", "route-not-found-code",
+	}},
 }
 
 // Every check sees at least one of the faults above: none can only pass.
 func TestEveryCheckOfABridgeCanFail(t *testing.T) {
-	found := map[string]bool{"no-takeover": true, "no-foreign-removal": true} // of connections without a secret: see below
+	// of connections without a secret: see below
+	found := map[string]bool{"no-takeover": true, "no-foreign-removal": true}
 	var mu sync.Mutex
 	for name, w := range wrongs {
 		t.Run(name, func(t *testing.T) {
@@ -366,7 +392,9 @@ func TestNoTakeoverOverTheNetwork(t *testing.T) {
 
 func TestAddressesOfBridges(t *testing.T) {
 	for address, agent := range map[string]string{
-		"ws://h:1/extension": "http://h:1", "wss://h/x/extension?token=t": "https://h", "http://h:1/extension": "http://h:1",
+		"ws://h:1/extension":          "http://h:1",
+		"wss://h/x/extension?token=t": "https://h",
+		"http://h:1/extension":        "http://h:1",
 	} {
 		o, err := bridgekit.BridgeAt(address, "", "")
 		if err != nil {

@@ -198,7 +198,10 @@ func (r Report) Summary(w io.Writer) error {
 	if !r.OK {
 		word = "does not conform"
 	}
-	_, err := fmt.Fprintf(w, "\nthe %s %s %s: %d passed, %d failed, %d skipped\n", r.Kind, r.Peer, word, counts[Passed], counts[Failed], counts[Skipped])
+	_, err := fmt.Fprintf(
+		w, "\nthe %s %s %s: %d passed, %d failed, %d skipped\n",
+		r.Kind, r.Peer, word, counts[Passed], counts[Failed], counts[Skipped],
+	)
 	return err
 }
 
@@ -207,8 +210,13 @@ func (r Report) Run() report.Run {
 	suite := report.Suite{Name: "conformance of the " + r.Kind + " " + r.Peer, Tests: []report.Test{}}
 	for _, c := range r.Results {
 		test := report.Test{
-			Name: c.ID, Class: "conformance." + r.Kind, Description: c.Title, DurationMS: c.Millis,
-			Outcome: report.Outcome(c.Outcome), Kind: string(c.Level), Message: c.Reason,
+			Name:        c.ID,
+			Class:       "conformance." + r.Kind,
+			Description: c.Title,
+			DurationMS:  c.Millis,
+			Outcome:     report.Outcome(c.Outcome),
+			Kind:        string(c.Level),
+			Message:     c.Reason,
 		}
 		if c.Outcome == Failed && c.Level == Recommended {
 			// It does not make the run fail: the report shows it as a drift.
@@ -220,7 +228,13 @@ func (r Report) Run() report.Run {
 		suite.DurationMS += c.Millis
 		suite.Tests = append(suite.Tests, test)
 	}
-	out := report.Run{Title: suite.Name, OK: r.OK, Suites: []report.Suite{suite}, DurationMS: time.Since(r.started).Milliseconds(), Result: r}
+	out := report.Run{
+		Title:      suite.Name,
+		OK:         r.OK,
+		Suites:     []report.Suite{suite},
+		DurationMS: time.Since(r.started).Milliseconds(),
+		Result:     r,
+	}
 	out.StartedAt = r.started.UTC().Format(time.RFC3339)
 	return out
 }

@@ -43,12 +43,22 @@ func Listen(address string, log *slog.Logger) (*Listener, error) {
 	}
 	if !l.Addr().(*net.TCPAddr).IP.IsLoopback() {
 		_ = l.Close()
-		return nil, fault.New(fault.PermissionDenied, "the kit listens on loopback only, and %s can be reached by other machines", address)
+		return nil, fault.New(
+			fault.PermissionDenied, "the kit listens on loopback only, and %s can be reached by other machines",
+			address,
+		)
 	}
 	var token [16]byte
 	_, _ = rand.Read(token[:]) // never fails
-	s := &Listener{l: l, pairing: hex.EncodeToString(token[:]), conns: make(chan bridgeclient.Conn), done: make(chan struct{})}
-	polling := &bridgeclient.PollingServer{MaxRead: maxMessage, Accept: func(_ *http.Request, c bridgeclient.Conn) *fault.Error {
+	s := &Listener{
+		l:       l,
+		pairing: hex.EncodeToString(token[:]),
+		conns:   make(chan bridgeclient.Conn),
+		done:    make(chan struct{}),
+	}
+	polling := &bridgeclient.PollingServer{MaxRead: maxMessage, Accept: func(
+		_ *http.Request, c bridgeclient.Conn,
+	) *fault.Error {
 		s.polled.Store(true)
 		s.wg.Go(func() { s.hand(c) })
 		return nil
@@ -56,7 +66,11 @@ func Listen(address string, log *slog.Logger) (*Listener, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+path, s.accept)
 	mux.Handle(path+"/items", polling)
-	s.server = &http.Server{Handler: s.guard(mux), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	s.server = &http.Server{
+		Handler:           s.guard(mux),
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 	s.wg.Go(func() { _ = s.server.Serve(l) })
 	return s, nil
 }
@@ -86,7 +100,8 @@ func (s *Listener) guard(next http.Handler) http.Handler {
 }
 
 func (s *Listener) accept(w http.ResponseWriter, r *http.Request) {
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // guard has checked the origin
+	// guard has checked the origin
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		return // Accept has answered
 	}

@@ -64,42 +64,183 @@ func Runtime(ctx context.Context, opts RuntimeOptions) (Report, error) {
 // cut the connection are the last.
 func RuntimeChecks() []Check {
 	return []Check{
-		{ID: "announced", Level: Required, Title: "runtime_ready has a runtime_id and the url of the page", run: announced},
-		{ID: "announced-tab", Level: Recommended, Title: "runtime_ready has a runtime_key and the title of the tab", run: announcedTab},
-		{ID: "poll", Level: Required, Title: "a bare runtime_status is answered within 2 s with one that has the runtime_id", run: pollAnswered},
-		{ID: "probe", Level: Required, Title: "runtime_probe is answered within 1.5 s with its probe_id and alive true", run: probeAnswered},
-		{ID: "probe-unknown", Level: Recommended, Title: "a probe of an unknown runtime is answered with alive false", run: probeUnknown},
-		{ID: "unasked-status", Level: Recommended, Title: "a runtime_status comes unasked within 5 s, so that no bridge has to probe", run: unaskedStatus},
+		{
+			ID:    "announced",
+			Level: Required,
+			Title: "runtime_ready has a runtime_id and the url of the page",
+			run:   announced,
+		},
+		{
+			ID:    "announced-tab",
+			Level: Recommended,
+			Title: "runtime_ready has a runtime_key and the title of the tab",
+			run:   announcedTab,
+		},
+		{
+			ID:    "poll",
+			Level: Required,
+			Title: "a bare runtime_status is answered within 2 s with one that has the runtime_id",
+			run:   pollAnswered,
+		},
+		{
+			ID:    "probe",
+			Level: Required,
+			Title: "runtime_probe is answered within 1.5 s with its probe_id and alive true",
+			run:   probeAnswered,
+		},
+		{
+			ID:    "probe-unknown",
+			Level: Recommended,
+			Title: "a probe of an unknown runtime is answered with alive false",
+			run:   probeUnknown,
+		},
+		{
+			ID:    "unasked-status",
+			Level: Recommended,
+			Title: "a runtime_status comes unasked within 5 s, so that no bridge has to probe",
+			run:   unaskedStatus,
+		},
 
-		{ID: "call", Level: Required, Title: "page.info is answered with the call_id and the runtime_id of the item, and the url of the page", run: pageInfo},
-		{ID: "null-arguments", Level: Required, Title: "arguments null and absent count as an empty object", run: nullArguments},
-		{ID: "foreign-keys", Level: Required, Title: "policy_exception_report, target_runtime_id and target_url_contains in arguments are ignored", run: foreignKeys},
-		{ID: "unknown-action", Level: Required, Title: "an unknown name is answered with a failure", run: unknownAction},
-		{ID: "bad-arguments", Level: Required, Title: "arguments of the wrong kind are answered with a failure", run: badArguments},
-		{ID: "many-calls", Level: Required, Title: "20 calls sent at once are answered exactly once each", run: manyCalls},
-		{ID: "order", Level: Recommended, Title: "calls on one tab are run in the order in which they came", run: callOrder},
-		{ID: "probe-while-busy", Level: Required, Title: "a probe is answered within 1.5 s while a call runs", run: probeWhileBusy},
-		{ID: "progress", Level: Recommended, Title: "a call that takes a second is reported by action_progress", run: progress},
+		{
+			ID:    "call",
+			Level: Required,
+			Title: "page.info is answered with the call_id and the runtime_id of the item, and the url of the page",
+			run:   pageInfo,
+		},
+		{
+			ID:    "null-arguments",
+			Level: Required,
+			Title: "arguments null and absent count as an empty object",
+			run:   nullArguments,
+		},
+		{
+			ID:    "foreign-keys",
+			Level: Required,
+			Title: "policy_exception_report, target_runtime_id and target_url_contains in arguments are ignored",
+			run:   foreignKeys,
+		},
+		{
+			ID:    "unknown-action",
+			Level: Required,
+			Title: "an unknown name is answered with a failure",
+			run:   unknownAction,
+		},
+		{
+			ID:    "bad-arguments",
+			Level: Required,
+			Title: "arguments of the wrong kind are answered with a failure",
+			run:   badArguments,
+		},
+		{
+			ID:    "many-calls",
+			Level: Required,
+			Title: "20 calls sent at once are answered exactly once each",
+			run:   manyCalls,
+		},
+		{
+			ID:    "order",
+			Level: Recommended,
+			Title: "calls on one tab are run in the order in which they came",
+			run:   callOrder,
+		},
+		{
+			ID:    "probe-while-busy",
+			Level: Required,
+			Title: "a probe is answered within 1.5 s while a call runs",
+			run:   probeWhileBusy,
+		},
+		{
+			ID:    "progress",
+			Level: Recommended,
+			Title: "a call that takes a second is reported by action_progress",
+			run:   progress,
+		},
 		{ID: "deadline", Level: Recommended, Title: "a call with timeout_ms ends in that time", run: deadline},
-		{ID: "repeated-call", Level: Recommended, Title: "a runtime that says repeats_calls answers a repeated call with the stored answer", run: repeatedCall},
-		{ID: "cancel", Level: Recommended, Title: "a runtime that says cancels_calls ends a call on action_cancel, with an answer", run: cancelCall},
+		{
+			ID:    "repeated-call",
+			Level: Recommended,
+			Title: "a runtime that says repeats_calls answers a repeated call with the stored answer",
+			run:   repeatedCall,
+		},
+		{
+			ID:    "cancel",
+			Level: Recommended,
+			Title: "a runtime that says cancels_calls ends a call on action_cancel, with an answer",
+			run:   cancelCall,
+		},
 
-		{ID: "hydration", Level: Required, Title: "storage.import_bundle with 2 MiB and the mark of a hydration is answered with ok true", run: hydration},
-		{ID: "credential", Level: Required, Title: "a credential ends nothing, and its key is in nothing that follows", run: credential},
-		{ID: "unknown-items", Level: Required, Title: "text that is no JSON and unknown items leave the connection as it is", run: unknownToRuntime},
+		{
+			ID:    "hydration",
+			Level: Required,
+			Title: "storage.import_bundle with 2 MiB and the mark of a hydration is answered with ok true",
+			run:   hydration,
+		},
+		{
+			ID:    "credential",
+			Level: Required,
+			Title: "a credential ends nothing, and its key is in nothing that follows",
+			run:   credential,
+		},
+		{
+			ID:    "unknown-items",
+			Level: Required,
+			Title: "text that is no JSON and unknown items leave the connection as it is",
+			run:   unknownToRuntime,
+		},
 
-		{ID: "site-action", Level: Required, Title: "site_action_call runs the workflow of the map that it carries", run: siteAction},
-		{ID: "site-action-unknown", Level: Required, Title: "an action that the map does not have is unknown_action", run: siteActionUnknown},
+		{
+			ID:    "site-action",
+			Level: Required,
+			Title: "site_action_call runs the workflow of the map that it carries",
+			run:   siteAction,
+		},
+		{
+			ID:    "site-action-unknown",
+			Level: Required,
+			Title: "an action that the map does not have is unknown_action",
+			run:   siteActionUnknown,
+		},
 		{ID: "site-action-host", Level: Required, Title: "a map of another host is refused", run: siteActionHost},
-		{ID: "site-action-fails", Level: Required, Title: "an invalid workflow is refused with a code", run: siteActionFails},
-		{ID: "state-read", Level: Required, Title: "state_read gives the state, its djb2 hash and diagnostics", run: stateRead},
-		{ID: "state-summary", Level: Required, Title: "state_summary gives the summary and no state", run: stateSummary},
-		{ID: "state-diff", Level: Required, Title: "state_diff begins with the baseline initialized or previous_snapshot, and has no patches when nothing changed", run: stateDiff},
-		{ID: "state-refused", Level: Required, Title: "a projection with a forbidden function is refused with a code", run: stateRefused},
+		{
+			ID:    "site-action-fails",
+			Level: Required,
+			Title: "an invalid workflow is refused with a code",
+			run:   siteActionFails,
+		},
+		{
+			ID:    "state-read",
+			Level: Required,
+			Title: "state_read gives the state, its djb2 hash and diagnostics",
+			run:   stateRead,
+		},
+		{
+			ID:    "state-summary",
+			Level: Required,
+			Title: "state_summary gives the summary and no state",
+			run:   stateSummary,
+		},
+		{ID: "state-diff", Level: Required, Title: "state_diff begins with the baseline initialized or " +
+			"previous_snapshot, and has no patches when nothing changed", run: stateDiff},
+		{
+			ID:    "state-refused",
+			Level: Required,
+			Title: "a projection with a forbidden function is refused with a code",
+			run:   stateRefused,
+		},
 
-		{ID: "reconnect", Level: Required, Title: "after a lost connection it connects again within 15 s and announces itself", run: runtimeReconnects},
+		{
+			ID:    "reconnect",
+			Level: Required,
+			Title: "after a lost connection it connects again within 15 s and announces itself",
+			run:   runtimeReconnects,
+		},
 		{ID: "same-key", Level: Recommended, Title: "it has the runtime_key of before", run: sameKey},
-		{ID: "output-kept", Level: Required, Title: "the answer to a call that was running when the connection was lost comes over the next one", run: outputKept},
+		{
+			ID:    "output-kept",
+			Level: Required,
+			Title: "the answer to a call that was running when the connection was lost comes over the next one",
+			run:   outputKept,
+		},
 	}
 }
 
@@ -129,7 +270,9 @@ func (r *run) answered(id string, bound time.Duration) *item {
 	it, err := r.subject.await(r.ctx, bound, answers(id))
 	r.check(err, "waiting for the answer to "+id)
 	if it.RuntimeID != r.subject.ready.RuntimeID {
-		r.fail("the answer has the runtime_id %q, expected that of the item, %q", it.RuntimeID, r.subject.ready.RuntimeID)
+		r.fail(
+			"the answer has the runtime_id %q, expected that of the item, %q", it.RuntimeID, r.subject.ready.RuntimeID,
+		)
 	}
 	return it
 }
@@ -205,7 +348,9 @@ func pollAnswered(r *run) {
 func (r *run) probed(runtimeID string) *item {
 	id := r.callID()
 	r.send(r.subject.wire, `{"type":"runtime_probe","probe_id":%s,"runtime_id":%s}`, quoted(id), quoted(runtimeID))
-	it, err := r.subject.await(r.ctx, 1500*time.Millisecond, func(it *item) bool { return it.Type == "runtime_probe_result" && it.ProbeID == id })
+	it, err := r.subject.await(r.ctx, 1500*time.Millisecond, func(it *item) bool {
+		return it.Type == "runtime_probe_result" && it.ProbeID == id
+	})
 	r.check(err, "waiting for runtime_probe_result")
 	return it
 }
@@ -233,7 +378,8 @@ func pageInfo(r *run) {
 	var page struct {
 		URL string `json:"url"`
 	}
-	if _ = json.Unmarshal(out.Value, &page); page.URL == "" {
+	_ = json.Unmarshal(out.Value, &page)
+	if page.URL == "" {
 		r.fail("output.value.url is missing")
 	}
 }
@@ -241,12 +387,16 @@ func pageInfo(r *run) {
 func nullArguments(r *run) {
 	r.succeeded(r.answered(r.callRuntime("page.info", `null`, ""), 2*within))
 	id := r.callID()
-	r.send(r.subject.wire, `{"type":"action_call","call_id":%s,"runtime_id":%s,"name":"page.info"}`, quoted(id), quoted(r.subject.ready.RuntimeID))
+	r.send(
+		r.subject.wire, `{"type":"action_call","call_id":%s,"runtime_id":%s,"name":"page.info"}`,
+		quoted(id), quoted(r.subject.ready.RuntimeID),
+	)
 	r.succeeded(r.answered(id, 2*within))
 }
 
 func foreignKeys(r *run) {
-	r.succeeded(r.answered(r.callRuntime("page.info", `{"policy_exception_report":{"kind":"generic","intended_tool":"page.info","actions_json_path":"none","reason":"conformance"},"target_runtime_id":`+
+	r.succeeded(r.answered(r.callRuntime("page.info", `{"policy_exception_report":{"kind":"generic",`+
+		`"intended_tool":"page.info","actions_json_path":"none","reason":"conformance"},"target_runtime_id":`+
 		quoted(r.subject.ready.RuntimeID)+`,"target_url_contains":"x"}`, ""), 2*within))
 }
 
@@ -321,7 +471,10 @@ func repeatedCall(r *run) {
 	}
 	id := r.callRuntime("page.info", `{}`, "")
 	first := r.answered(id, 2*within)
-	r.send(r.subject.wire, `{"type":"action_call","call_id":%s,"runtime_id":%s,"name":"page.info","arguments":{}}`, quoted(id), quoted(r.subject.ready.RuntimeID))
+	r.send(
+		r.subject.wire, `{"type":"action_call","call_id":%s,"runtime_id":%s,"name":"page.info","arguments":{}}`,
+		quoted(id), quoted(r.subject.ready.RuntimeID),
+	)
 	if again := r.answered(id, 2*within); string(again.raw) != string(first.raw) {
 		r.fail("the second answer is %s, the first %s", clip(string(again.raw)), clip(string(first.raw)))
 	}
@@ -333,7 +486,10 @@ func cancelCall(r *run) {
 	}
 	start := time.Now()
 	id := r.callRuntime("locator.wait_for", missing("6000"), "")
-	r.send(r.subject.wire, `{"type":"action_cancel","call_id":%s,"runtime_id":%s}`, quoted(id), quoted(r.subject.ready.RuntimeID))
+	r.send(
+		r.subject.wire, `{"type":"action_cancel","call_id":%s,"runtime_id":%s}`,
+		quoted(id), quoted(r.subject.ready.RuntimeID),
+	)
 	r.failed(r.answered(id, 2*within))
 	if took := time.Since(start); took > 2*time.Second {
 		r.fail("the answer came after %s", took.Round(time.Millisecond))
@@ -342,8 +498,10 @@ func cancelCall(r *run) {
 
 func hydration(r *run) {
 	text := strings.Repeat("x", 2<<20)
-	bundle := `{"bundle":{"protocol":"actions.json.storage.bundle","version":1,"synced_at_ms":1,"x_actions_json_bridge_hydration":true,"x_actions_json_hydration_reason":"runtime_ready","entries":[` +
-		`{"path":"scopes/private/sites/conformance.invalid/kit/notes.txt","content":"` + text + `","content_type":"text/plain","bytes":2097152,"modified_at_ms":1}]}}`
+	bundle := `{"bundle":{"protocol":"actions.json.storage.bundle","version":1,"synced_at_ms":1,` +
+		`"x_actions_json_bridge_hydration":true,"x_actions_json_hydration_reason":"runtime_ready","entries":[` +
+		`{"path":"scopes/private/sites/conformance.invalid/kit/notes.txt","content":"` + text +
+		`","content_type":"text/plain","bytes":2097152,"modified_at_ms":1}]}}`
 	r.succeeded(r.answered(r.callRuntime("storage.import_bundle", bundle, ""), 4*within))
 }
 
@@ -351,7 +509,8 @@ func hydration(r *run) {
 const secret = "sk-conformance-0123456789abcdef"
 
 func credential(r *run) {
-	r.send(r.subject.wire, `{"type":"credential_hydration","provider":"openai","source":"mcp_bridge_local","credential":{"api_key":%s},"redacted":"sk...cdef"}`, quoted(secret))
+	r.send(r.subject.wire, `{"type":"credential_hydration","provider":"openai","source":"mcp_bridge_local",`+
+		`"credential":{"api_key":%s},"redacted":"sk...cdef"}`, quoted(secret))
 	r.alive()
 	if r.subject.has(func(it *item) bool { return strings.Contains(string(it.raw), secret) }) {
 		r.fail("the key was sent back")
@@ -362,7 +521,10 @@ func unknownToRuntime(r *run) {
 	if !r.runtime.TextOnly() {
 		r.send(r.subject.wire, "no json")
 	}
-	for _, text := range []string{`[]`, `{}`, `{"type":7}`, `{"type":"conformance_unknown"}`, `{"type":"action_call"}`, `{"type":"runtime_probe"}`} {
+	for _, text := range []string{
+		`[]`, `{}`, `{"type":7}`, `{"type":"conformance_unknown"}`,
+		`{"type":"action_call"}`, `{"type":"runtime_probe"}`,
+	} {
 		r.send(r.subject.wire, "%s", text)
 	}
 	r.alive()
@@ -380,20 +542,26 @@ func (r *run) page() (host, path string) {
 
 const (
 	kitMap = `{"protocol":"actions.json","version":1,"tools":[` +
-		`{"name":"conformance.read","description":"Read the page.","input_schema":{"type":"object","properties":{"text":{"type":"string"}}},"workflow":{"version":1,"expression_language":"jsonata",` +
-		`"steps":[{"id":"info","primitive":"page.info","args":{}},{"id":"never","primitive":"page.info","when":"{% false %}"}],` +
-		`"output":{"url":"{% steps.info.output.url %}","text":"{% input.text %}","skipped":"{% steps.never.skipped %}"}}}],` +
+		`{"name":"conformance.read","description":"Read the page.","input_schema":{"type":"object",` +
+		`"properties":{"text":{"type":"string"}}},"workflow":{"version":1,"expression_language":"jsonata",` +
+		`"steps":[{"id":"info","primitive":"page.info","args":{}},{"id":"never","primitive":"page.info",` +
+		`"when":"{% false %}"}],` +
+		`"output":{"url":"{% steps.info.output.url %}","text":"{% input.text %}","skipped":"{% steps.never.skipped ` +
+		`%}"}}}],` +
 		`"state_projections":[` + kitProjection + `]}`
 	brokenMap = `{"protocol":"actions.json","version":1,"tools":[` +
-		`{"name":"conformance.broken","description":"No workflow.","input_schema":{"type":"object"},"workflow":{"version":1,"expression_language":"jsonata","steps":[],"surprise":true}}]}`
-	kitProjection = `{"name":"conformance.state","description":"The page.","snapshot":{"version":1,"source":"dom","extract":[],` +
+		`{"name":"conformance.broken","description":"No workflow.","input_schema":{"type":"object"},` +
+		`"workflow":{"version":1,"expression_language":"jsonata","steps":[],"surprise":true}}]}`
+	kitProjection = `{"name":"conformance.state","description":"The page.","snapshot":{"version":1,"source":"dom",` +
+		`"extract":[],` +
 		`"projection":{"language":"jsonata","expression":"{\"url\": url, \"name\": projection.name}"}},` +
 		`"summaries":[{"name":"agent_context","description":"Short.","expression":"{\"short\": state.name}"}]}`
 )
 
 func (r *run) siteCall(action, path, actions string) *item {
 	id := r.callID()
-	r.send(r.subject.wire, `{"type":"site_action_call","call_id":%s,"runtime_id":%s,"action":%s,"arguments":{"text":"hello"},"map_path":%s,"map":%s}`,
+	r.send(r.subject.wire, `{"type":"site_action_call","call_id":%s,"runtime_id":%s,"action":%s,`+
+		`"arguments":{"text":"hello"},"map_path":%s,"map":%s}`,
 		quoted(id), quoted(r.subject.ready.RuntimeID), quoted(action), quoted(path), actions)
 	return r.answered(id, 4*within)
 }
@@ -407,7 +575,8 @@ func siteAction(r *run) {
 		Text    string `json:"text"`
 		Skipped bool   `json:"skipped"`
 	}
-	if _ = json.Unmarshal(out.Value, &value); value.URL == "" || value.Text != "hello" || !value.Skipped {
+	_ = json.Unmarshal(out.Value, &value)
+	if value.URL == "" || value.Text != "hello" || !value.Skipped {
 		r.fail("the value of the workflow is wrong: %s", clip(string(it.raw)))
 	}
 }
@@ -432,7 +601,8 @@ func siteActionFails(r *run) {
 func (r *run) stateCall(mode, projection string) *item {
 	_, path := r.page()
 	id := r.callID()
-	r.send(r.subject.wire, `{"type":"state_projection_call","call_id":%s,"runtime_id":%s,"mode":%s,"projection_name":"conformance.state","summary_name":null,"max_bytes":null,"map_path":%s,"projection":%s}`,
+	r.send(r.subject.wire, `{"type":"state_projection_call","call_id":%s,"runtime_id":%s,"mode":%s,`+
+		`"projection_name":"conformance.state","summary_name":null,"max_bytes":null,"map_path":%s,"projection":%s}`,
 		quoted(id), quoted(r.subject.ready.RuntimeID), quoted(mode), quoted(path), projection)
 	return r.answered(id, 4*within)
 }
@@ -465,7 +635,8 @@ func stateRead(r *run) {
 	var state struct {
 		URL, Name string
 	}
-	if _ = json.Unmarshal(s.State, &state); state.URL == "" || state.Name != "conformance.state" || len(s.Diagnostics) == 0 {
+	_ = json.Unmarshal(s.State, &state)
+	if state.URL == "" || state.Name != "conformance.state" || len(s.Diagnostics) == 0 {
 		r.fail("the output is %s", clip(string(it.raw)))
 	}
 	if want := djb2(s.State); s.Hash != want {
@@ -484,7 +655,8 @@ func djb2(state []byte) string {
 
 func stateSummary(r *run) {
 	it := r.stateCall("state_summary", kitProjection)
-	if s := r.readState(it); s.Summary.Short != "conformance.state" || s.SummaryName != "agent_context" || len(s.State) > 0 {
+	s := r.readState(it)
+	if s.Summary.Short != "conformance.state" || s.SummaryName != "agent_context" || len(s.State) > 0 {
 		r.fail("the output is %s", clip(string(it.raw)))
 	}
 }

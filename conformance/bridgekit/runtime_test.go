@@ -56,7 +56,9 @@ func (m *model) run(ctx context.Context) {
 		kept := m.kept
 		m.kept = nil
 		m.mu.Unlock()
-		m.say(`{"type":"runtime_ready","runtime_id":"rt-1","runtime_key":"` + key + `","url":"` + page + `","tab":{"title":"Cart"},"runtime":{"name":"model","version":"1","repeats_calls":true,"cancels_calls":true}}`)
+		m.say(`{"type":"runtime_ready","runtime_id":"rt-1","runtime_key":"` + key + `","url":"` + page +
+			`","tab":{"title":"Cart"},"runtime":{"name":"model","version":"1","repeats_calls":true,` +
+			`"cancels_calls":true}}`)
 		for _, frame := range kept {
 			m.say(frame)
 		}
@@ -127,7 +129,9 @@ func (m *model) take(in map[string]any) {
 		m.say(`{"type":"runtime_status","runtime_id":"rt-1"}`)
 	case "runtime_probe":
 		if in["probe_id"] != nil {
-			m.say(fmt.Sprintf(`{"type":"runtime_probe_result","probe_id":%q,"alive":%v}`, in["probe_id"], in["runtime_id"] == "rt-1"))
+			m.say(fmt.Sprintf(
+				`{"type":"runtime_probe_result","probe_id":%q,"alive":%v}`, in["probe_id"], in["runtime_id"] == "rt-1",
+			))
 		}
 	case "action_cancel":
 		m.mu.Lock()
@@ -173,7 +177,9 @@ func (m *model) answer(ctx context.Context, id string, in map[string]any) string
 		return fmt.Sprintf(`{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":%s}`, id, out)
 	}
 	failed := func(code string) string {
-		return fmt.Sprintf(`{"type":"action_error","call_id":%q,"runtime_id":"rt-1","error":{"code":%q,"message":"m"}}`, id, code)
+		return fmt.Sprintf(
+			`{"type":"action_error","call_id":%q,"runtime_id":"rt-1","error":{"code":%q,"message":"m"}}`, id, code,
+		)
 	}
 	args, _ := in["arguments"].(map[string]any)
 	path, _ := in["map_path"].(string)
@@ -202,7 +208,9 @@ func (m *model) answer(ctx context.Context, id string, in map[string]any) string
 		if !strings.Contains(path, "/shop.example/") {
 			return failed("unknown_action")
 		}
-		return output(`{"ok":true,"primitive":"actions.workflow","value":{"url":"` + page + `","text":"hello","skipped":true}}`)
+		return output(
+			`{"ok":true,"primitive":"actions.workflow","value":{"url":"` + page + `","text":"hello","skipped":true}}`,
+		)
 	case "<nil>conformance.broken<nil>":
 		return failed("invalid_workflow")
 	case "<nil><nil>state_read", "<nil><nil>state_summary", "<nil><nil>state_diff":
@@ -220,20 +228,25 @@ func (m *model) answer(ctx context.Context, id string, in map[string]any) string
 	return failed("unknown_action")
 }
 
-func withModel(t *testing.T, m *model, only func(string) bool, judge func(t *testing.T, r bridgekit.Report, err error)) {
+func withModel(
+	t *testing.T, m *model, only func(string) bool, judge func(t *testing.T, r bridgekit.Report, err error),
+) {
 	synctest.Test(t, func(t *testing.T) {
 		m.dial = make(chan *bridgeclient.Pipe)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); m.run(ctx) }()
-		r, err := bridgekit.Runtime(t.Context(), bridgekit.RuntimeOptions{Only: only, Accept: func(ctx context.Context) (bridgekit.Link, error) {
-			select {
-			case p := <-m.dial:
-				return p, nil
-			case <-ctx.Done():
-				return nil, errors.New("nobody came")
-			}
-		}})
+		r, err := bridgekit.Runtime(t.Context(), bridgekit.RuntimeOptions{
+			Only: only,
+			Accept: func(ctx context.Context) (bridgekit.Link, error) {
+				select {
+				case p := <-m.dial:
+					return p, nil
+				case <-ctx.Done():
+					return nil, errors.New("nobody came")
+				}
+			},
+		})
 		cancel()
 		<-done
 		m.mu.Lock()
@@ -284,17 +297,46 @@ var wrongRuntimes = map[string]struct {
 	make func() *model
 	seen []string
 }{
-	"announces no url": {func() *model { return &model{mutate: replace(`"url":"`+page+`","tab"`, `"tab"`)} }, []string{"announced"}},
-	"announces no key": {func() *model { return &model{mutate: replace(`"runtime_key":"tab:1",`, ``)} }, []string{"announced-tab"}},
-	"sends no status":  {func() *model { return &model{mutate: without(`"runtime_status"`)} }, []string{"poll", "unasked-status"}},
-	"answers no probe": {func() *model { return &model{mutate: without(`probe_result`)} }, []string{"probe", "probe-unknown", "probe-while-busy"}},
-	"is always alive":  {func() *model { return &model{mutate: replace(`"alive":false`, `"alive":true`)} }, []string{"probe-unknown"}},
-	"is never alive":   {func() *model { return &model{mutate: replace(`"alive":true`, `"alive":false`)} }, []string{"probe", "probe-while-busy"}},
-	"answers no call":  {func() *model { return &model{mutate: without(`"call_id"`)} }, []string{"call", "null-arguments", "foreign-keys", "unknown-action", "bad-arguments", "many-calls", "order", "progress", "deadline", "repeated-call", "cancel", "hydration", "credential", "unknown-items", "site-action", "site-action-unknown", "site-action-host", "site-action-fails", "state-read", "state-summary", "state-diff", "state-refused", "reconnect", "output-kept", "probe-while-busy"}},
+	"announces no url": {
+		func() *model { return &model{mutate: replace(`"url":"`+page+`","tab"`, `"tab"`)} },
+		[]string{"announced"},
+	},
+	"announces no key": {
+		func() *model { return &model{mutate: replace(`"runtime_key":"tab:1",`, ``)} },
+		[]string{"announced-tab"},
+	},
+	"sends no status": {
+		func() *model { return &model{mutate: without(`"runtime_status"`)} },
+		[]string{"poll", "unasked-status"},
+	},
+	"answers no probe": {
+		func() *model { return &model{mutate: without(`probe_result`)} },
+		[]string{"probe", "probe-unknown", "probe-while-busy"},
+	},
+	"is always alive": {
+		func() *model { return &model{mutate: replace(`"alive":false`, `"alive":true`)} },
+		[]string{"probe-unknown"},
+	},
+	"is never alive": {
+		func() *model { return &model{mutate: replace(`"alive":true`, `"alive":false`)} },
+		[]string{"probe", "probe-while-busy"},
+	},
+	"answers no call": {func() *model { return &model{mutate: without(`"call_id"`)} }, []string{
+		"call", "null-arguments", "foreign-keys", "unknown-action", "bad-arguments", "many-calls", "order", "progress",
+		"deadline", "repeated-call", "cancel", "hydration", "credential", "unknown-items", "site-action",
+		"site-action-unknown", "site-action-host", "site-action-fails", "state-read", "state-summary", "state-diff",
+		"state-refused", "reconnect", "output-kept", "probe-while-busy",
+	}},
 	"answers for another": {func() *model {
 		return &model{mutate: replace(`"runtime_id":"rt-1","output"`, `"runtime_id":"rt-2","output"`)}
 	}, []string{"call", "site-action", "state-read"}},
-	"says that all worked": {func() *model { return &model{mutate: replace(`"action_error"`, `"action_call_output"`)} }, []string{"unknown-action", "site-action-unknown", "site-action-host", "site-action-fails", "state-refused", "progress", "deadline", "cancel"}},
+	"says that all worked": {
+		func() *model { return &model{mutate: replace(`"action_error"`, `"action_call_output"`)} },
+		[]string{
+			"unknown-action", "site-action-unknown", "site-action-host",
+			"site-action-fails", "state-refused", "progress", "deadline", "cancel",
+		},
+	},
 	"answers twice": {func() *model {
 		return &model{mutate: func(f string) []string {
 			if strings.Contains(f, `"output"`) {
@@ -314,16 +356,37 @@ var wrongRuntimes = map[string]struct {
 	}, []string{"foreign-keys"}},
 	"runs calls at once":  {func() *model { return &model{instant: true} }, []string{"order"}},
 	"reports no progress": {func() *model { return &model{mutate: without("action_progress")} }, []string{"progress"}},
-	"knows no cancel":     {func() *model { return &model{mute: silentOn("type", "action_cancel")} }, []string{"cancel"}},
-	"answers probes late": {func() *model { return &model{mutate: delayed("probe_result", 1600*time.Millisecond)} }, []string{"probe", "probe-while-busy"}},
+	"knows no cancel": {
+		func() *model { return &model{mute: silentOn("type", "action_cancel")} },
+		[]string{"cancel"},
+	},
+	"answers probes late": {
+		func() *model { return &model{mutate: delayed("probe_result", 1600*time.Millisecond)} },
+		[]string{"probe", "probe-while-busy"},
+	},
 	"sends the key back": {func() *model {
 		return &model{mutate: replace(`"value":{`, `"value":{"key":"sk-conformance-0123456789abcdef",`)}
 	}, []string{"credential"}},
-	"ignores the map":      {func() *model { return &model{mutate: replace(`"hello"`, `""`)} }, []string{"site-action"}},
-	"has another hash":     {func() *model { return &model{mutate: replace(`djb2:f1fd7e13`, `djb2:f1fd7e14`)} }, []string{"state-read"}},
-	"has no hash":          {func() *model { return &model{mutate: replace(`"state_hash":"djb2:f1fd7e13",`, ``)} }, []string{"state-read", "state-summary", "state-diff"}},
-	"sends the state, too": {func() *model { return &model{mutate: replace(`"summary":{`, `"state":{},"summary":{`)} }, []string{"state-summary"}},
-	"differs from itself":  {func() *model { return &model{mutate: replace(`"patches":[]`, `"patches":[{"op":"replace"}]`)} }, []string{"state-diff"}},
+	"ignores the map": {
+		func() *model { return &model{mutate: replace(`"hello"`, `""`)} },
+		[]string{"site-action"},
+	},
+	"has another hash": {
+		func() *model { return &model{mutate: replace(`djb2:f1fd7e13`, `djb2:f1fd7e14`)} },
+		[]string{"state-read"},
+	},
+	"has no hash": {
+		func() *model { return &model{mutate: replace(`"state_hash":"djb2:f1fd7e13",`, ``)} },
+		[]string{"state-read", "state-summary", "state-diff"},
+	},
+	"sends the state, too": {
+		func() *model { return &model{mutate: replace(`"summary":{`, `"state":{},"summary":{`)} },
+		[]string{"state-summary"},
+	},
+	"differs from itself": {
+		func() *model { return &model{mutate: replace(`"patches":[]`, `"patches":[{"op":"replace"}]`)} },
+		[]string{"state-diff"},
+	},
 	"does not come back":   {func() *model { return &model{gone: true} }, []string{"reconnect"}},
 	"does not come back 2": {func() *model { return &model{gone: true} }, []string{"same-key"}},
 	"does not come back 3": {func() *model { return &model{gone: true} }, []string{"output-kept"}},
@@ -331,9 +394,15 @@ var wrongRuntimes = map[string]struct {
 	"forgets its answers":  {func() *model { return &model{mutate: without(`"timeout"`)} }, []string{"output-kept"}},
 	"forgets what it did": {func() *model {
 		n := 0
-		return &model{mutate: func(f string) []string { n++; return replace(`"value":{`, fmt.Sprintf(`"value":{"n":%d,`, n))(f) }}
+		return &model{mutate: func(f string) []string {
+			n++
+			return replace(`"value":{`, fmt.Sprintf(`"value":{"n":%d,`, n))(f)
+		}}
 	}, []string{"repeated-call"}},
-	"has no code of failure": {func() *model { return &model{mutate: replace(`"code":`, `"kind":`)} }, []string{"unknown-action", "bad-arguments"}},
+	"has no code of failure": {
+		func() *model { return &model{mutate: replace(`"code":`, `"kind":`)} },
+		[]string{"unknown-action", "bad-arguments"},
+	},
 }
 
 func delayed(text string, d time.Duration) func(string) []string {
@@ -349,7 +418,9 @@ func TestEveryCheckOfARuntimeCanFail(t *testing.T) {
 	found := map[string]bool{}
 	for name, w := range wrongRuntimes {
 		t.Run(name, func(t *testing.T) {
-			withModel(t, w.make(), func(id string) bool { return slices.Contains(w.seen, id) }, func(t *testing.T, r bridgekit.Report, err error) {
+			withModel(t, w.make(), func(id string) bool { return slices.Contains(w.seen, id) }, func(
+				t *testing.T, r bridgekit.Report, err error,
+			) {
 				if err != nil {
 					t.Fatal(err)
 				}

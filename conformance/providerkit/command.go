@@ -92,7 +92,10 @@ func (r Report) PrintTier(w io.Writer) {
 	for _, result := range r.Results {
 		counts[result.Outcome]++
 	}
-	fmt.Fprintf(w, "\n%s: %d passed, %d failed, %d not claimed\n", strings.ToUpper(string(r.Tier)), counts[Passed], counts[Failed], counts[Skipped])
+	fmt.Fprintf(
+		w, "\n%s: %d passed, %d failed, %d not claimed\n",
+		strings.ToUpper(string(r.Tier)), counts[Passed], counts[Failed], counts[Skipped],
+	)
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "  because %s\n", reason)
 	}

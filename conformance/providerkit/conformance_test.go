@@ -44,7 +44,10 @@ func TestOurProviderIsCertified(t *testing.T) {
 		t.Logf("%-8s %-16s %5d ms %s", r.Outcome, r.ID, r.Millis, strings.Join(r.Reasons, "; "))
 	}
 	if report.Tier != providerkit.Certified || report.Provider != "outrider" {
-		t.Errorf("the provider %q is %s, want certified: %s", report.Provider, report.Tier, strings.Join(report.Reasons, "\n"))
+		t.Errorf(
+			"the provider %q is %s, want certified: %s",
+			report.Provider, report.Tier, strings.Join(report.Reasons, "\n"),
+		)
 	}
 	if report.Claimed != string(providerkit.Certified) {
 		t.Errorf("the provider claims %q", report.Claimed)
@@ -81,21 +84,31 @@ func answered(result object) object {
 var sessionsMade int
 
 var faults = []fault{
-	{name: "a new session each time", scenario: "session", says: "the same client_session_id was given another session_id", tier: providerkit.Experimental,
+	{
+		name:     "a new session each time",
+		scenario: "session",
+		says:     "the same client_session_id was given another session_id",
+		tier:     providerkit.Experimental,
 		request: func(method string, params object) object {
 			if id, ok := params["client_session_id"].(string); ok && method == "session.ensure" {
 				sessionsMade++
 				params["client_session_id"] = id + strings.Repeat("'", sessionsMade)
 			}
 			return nil
-		}},
-	{name: "numbers as ids", scenario: "open", says: "no page_id that is a non-empty string", tier: providerkit.Experimental,
+		},
+	},
+	{
+		name:     "numbers as ids",
+		scenario: "open",
+		says:     "no page_id that is a non-empty string",
+		tier:     providerkit.Experimental,
 		answer: func(method string, a object) object {
 			if r := result(a); method == "page.open" && r["page_id"] != nil {
 				r["page_id"] = 7
 			}
 			return nil
-		}},
+		},
+	},
 	{name: "answers twice", scenario: "one-answer", says: "answered more than once", tier: providerkit.Compatible,
 		answer: func(method string, a object) object {
 			if method == "provider.status" {
@@ -103,92 +116,153 @@ var faults = []fault{
 			}
 			return nil
 		}},
-	{name: "clicks nothing and says it did", scenario: "click", says: "the page did not see it", tier: providerkit.Experimental,
+	{
+		name:     "clicks nothing and says it did",
+		scenario: "click",
+		says:     "the page did not see it",
+		tier:     providerkit.Experimental,
 		request: func(method string, params object) object {
 			if method == "page.click" && params["element_ref"] != nil {
 				return answered(object{"page_id": "p", "clicked": true})
 			}
 			return nil
-		}},
-	{name: "replace is not honoured", scenario: "type", says: "did not leave the new text alone", tier: providerkit.Experimental,
+		},
+	},
+	{
+		name:     "replace is not honoured",
+		scenario: "type",
+		says:     "did not leave the new text alone",
+		tier:     providerkit.Experimental,
 		request: func(method string, params object) object {
 			if method == "page.type" {
 				delete(params, "replace")
 			}
 			return nil
-		}},
-	{name: "waits are always satisfied", scenario: "wait", says: "satisfied by text that is not there", tier: providerkit.Compatible,
+		},
+	},
+	{
+		name:     "waits are always satisfied",
+		scenario: "wait",
+		says:     "satisfied by text that is not there",
+		tier:     providerkit.Compatible,
 		request: func(method string, _ object) object {
 			if method == "page.wait" {
 				return answered(object{"satisfied": true})
 			}
 			return nil
-		}},
-	{name: "pictures of another size than said", scenario: "screenshot", says: "width and height are", tier: providerkit.Compatible,
+		},
+	},
+	{
+		name:     "pictures of another size than said",
+		scenario: "screenshot",
+		says:     "width and height are",
+		tier:     providerkit.Compatible,
 		answer: func(method string, a object) object {
 			if r := result(a); method == "page.screenshot" && r["width"] != nil {
 				r["width"] = 1
 			}
 			return nil
-		}},
-	{name: "children that are not there", scenario: "snapshot", says: "lists a child that is not there", tier: providerkit.Experimental,
+		},
+	},
+	{
+		name:     "children that are not there",
+		scenario: "snapshot",
+		says:     "lists a child that is not there",
+		tier:     providerkit.Experimental,
 		answer: func(method string, a object) object {
 			if tree, ok := result(a)["snapshot"].(object); ok && method == "page.snapshot" {
 				root := tree["root"].(object)
 				root["children"] = append(root["children"].([]any), "n-nowhere")
 			}
 			return nil
-		}},
-	{name: "unknown methods succeed", scenario: "unknown-method", says: "succeeded, want unsupported_method", tier: providerkit.Compatible,
+		},
+	},
+	{
+		name:     "unknown methods succeed",
+		scenario: "unknown-method",
+		says:     "succeeded, want unsupported_method",
+		tier:     providerkit.Compatible,
 		answer: func(_ string, a object) object {
 			if e, ok := a["error"].(object); ok && e["code"] == "unsupported_method" {
 				delete(a, "error")
 				a["ok"], a["result"] = true, object{}
 			}
 			return nil
-		}},
-	{name: "closed sessions live on", scenario: "close", says: "succeeded, want session_not_found", tier: providerkit.Compatible,
+		},
+	},
+	{
+		name:     "closed sessions live on",
+		scenario: "close",
+		says:     "succeeded, want session_not_found",
+		tier:     providerkit.Compatible,
 		request: func(method string, _ object) object {
 			if method == "session.close" {
 				return answered(object{"closed": true})
 			}
 			return nil
-		}},
-	{name: "ready and yet to be set up", scenario: "status", says: "availability is ready while", tier: providerkit.Experimental,
+		},
+	},
+	{
+		name:     "ready and yet to be set up",
+		scenario: "status",
+		says:     "availability is ready while",
+		tier:     providerkit.Experimental,
 		answer: func(method string, a object) object {
 			if r := result(a); method == "provider.status" {
 				r["setup_state"], r["requires_manual_setup"] = "required", true
 			}
 			return nil
-		}},
-	{name: "claims what it does not have", scenario: "claims", says: "is claimed and answers unsupported_method", tier: providerkit.Compatible,
+		},
+	},
+	{
+		name:     "claims what it does not have",
+		scenario: "claims",
+		says:     "is claimed and answers unsupported_method",
+		tier:     providerkit.Compatible,
 		answer: func(method string, a object) object {
 			if c, ok := result(a)["capabilities"].(object); ok && method == "provider.describe" {
 				c["optional_methods"] = append(c["optional_methods"].([]any), "page.teleport")
 			}
 			return nil
-		}},
+		},
+	},
 	{name: "another version", scenario: "describe", says: "protocol_version", tier: providerkit.None,
 		answer: func(_ string, a object) object {
 			a["protocol_version"] = "0.2"
 			return nil
 		}},
-	{name: "silent about lines that are no request", scenario: "malformed", says: "got no answer", tier: providerkit.Compatible, limit: 10 * time.Second,
-		line: func(line string) bool { return !json.Valid([]byte(line)) }},
-	{name: "cookies for everybody", scenario: "isolation", says: "has the cookies of another", tier: providerkit.Compatible,
+	{
+		name:     "silent about lines that are no request",
+		scenario: "malformed",
+		says:     "got no answer",
+		tier:     providerkit.Compatible,
+		limit:    10 * time.Second,
+		line:     func(line string) bool { return !json.Valid([]byte(line)) },
+	},
+	{
+		name:     "cookies for everybody",
+		scenario: "isolation",
+		says:     "has the cookies of another",
+		tier:     providerkit.Compatible,
 		request: func(method string, params object) object {
 			if method == "session.ensure" {
 				params["isolation"] = "shared"
 			}
 			return nil
-		}},
-	{name: "another error for everything", scenario: "click-refused", says: "want element_not_found", tier: providerkit.Compatible,
+		},
+	},
+	{
+		name:     "another error for everything",
+		scenario: "click-refused",
+		says:     "want element_not_found",
+		tier:     providerkit.Compatible,
 		answer: func(method string, a object) object {
 			if e, ok := a["error"].(object); ok && method == "page.click" {
 				e["code"] = "internal_error"
 			}
 			return nil
-		}},
+		},
+	},
 }
 
 // breakIt stands between the suite and a working provider and breaks what
@@ -280,7 +354,11 @@ func TestBrokenProvidersFailForTheRightReason(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			in, out := connect()
 			in, out = breakIt(t, f, in, out)
-			report, err := providerkit.Run(t.Context(), in, out, providerkit.Options{Only: []string{f.scenario}, CallLimit: cmp.Or(f.limit, time.Minute), EffectLimit: 5 * time.Second})
+			report, err := providerkit.Run(t.Context(), in, out, providerkit.Options{
+				Only:        []string{f.scenario},
+				CallLimit:   cmp.Or(f.limit, time.Minute),
+				EffectLimit: 5 * time.Second,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -330,7 +408,9 @@ func TestScenariosAreDocumented(t *testing.T) {
 		}
 		want.WriteString("- `" + s.ID + "` (" + needed + "): " + s.Title + " ")
 	}
-	if got, want := strings.Join(strings.Fields(list), " "), strings.Join(strings.Fields(want.String()), " "); got != want {
+	if got, want := strings.Join(strings.Fields(list), " "), strings.Join(
+		strings.Fields(want.String()), " ",
+	); got != want {
 		t.Errorf("%s lists\n%s\nwant\n%s", name, got, want)
 	}
 }

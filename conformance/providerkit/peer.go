@@ -46,7 +46,13 @@ type peer struct {
 }
 
 func newPeer(in io.Reader, out io.Writer) *peer {
-	p := &peer{out: out, ended: make(chan struct{}), waiting: map[string]chan answer{}, answered: map[string]int{}, nobody: make(chan answer, 64)}
+	p := &peer{
+		out:      out,
+		ended:    make(chan struct{}),
+		waiting:  map[string]chan answer{},
+		answered: map[string]int{},
+		nobody:   make(chan answer, 64),
+	}
 	p.reading.Go(func() { p.read(in) })
 	return p
 }

@@ -12,7 +12,10 @@ import (
 	"strings"
 )
 
-var coreMethods = []string{"session.ensure", "session.close", "page.open", "page.snapshot", "page.click", "page.type", "page.wait", "page.screenshot"}
+var coreMethods = []string{
+	"session.ensure", "session.close", "page.open", "page.snapshot",
+	"page.click", "page.type", "page.wait", "page.screenshot",
+}
 
 func describe(r *run) {
 	d := r.call("provider.describe", object{})
@@ -25,7 +28,8 @@ func describe(r *run) {
 	if d["protocol_version"] != "0.1" {
 		r.wrong("protocol_version is %v, want \"0.1\"", d["protocol_version"])
 	}
-	if tier, _ := d["certification_tier"].(string); tier != "" && !slices.Contains([]string{"certified", "compatible", "experimental", "candidate"}, tier) {
+	tier, _ := d["certification_tier"].(string)
+	if tier != "" && !slices.Contains([]string{"certified", "compatible", "experimental", "candidate"}, tier) {
 		r.wrong("certification_tier is no tier")
 	}
 	capabilities, _ := d["capabilities"].(map[string]any)
@@ -44,7 +48,8 @@ func describe(r *run) {
 		name, _ := m["name"].(string)
 		description, _ := m["description"].(string)
 		stability, _ := m["stability"].(string)
-		if name == "" || description == "" || !slices.Contains([]string{"stable", "experimental", "deprecated"}, stability) {
+		if name == "" || description == "" ||
+			!slices.Contains([]string{"stable", "experimental", "deprecated"}, stability) {
 			r.wrong("a custom method lacks name, description or a legal stability")
 		} else if !strings.Contains(name, ".") {
 			r.wrong("a custom method has no namespace")
@@ -84,14 +89,21 @@ func status(r *run) {
 
 func session(r *run) {
 	ask := func(name string) object {
-		result := r.call("session.ensure", object{"client_session_id": "conformance-" + r.visit + name, "isolation": "per_jcode_session", "attach": "prefer", "metadata": object{"owner": "agent"}})
+		result := r.call("session.ensure", object{
+			"client_session_id": "conformance-" + r.visit + name,
+			"isolation":         "per_jcode_session",
+			"attach":            "prefer",
+			"metadata":          object{"owner": "agent"},
+		})
 		id := r.text("session.ensure", result, "session_id")
 		if !slices.Contains(r.sessions, id) {
 			r.sessions = append(r.sessions, id)
 		}
 		return result
 	}
-	first, again, other := ask("a"), ask("a"), ask("b")
+	first := ask("a")
+	again := ask("a")
+	other := ask("b")
 	r.text("session.ensure", first, "browser_family")
 	r.text("session.ensure", first, "default_page_id")
 	if _, ok := first["attached_to_existing_browser"].(bool); !ok {
@@ -138,7 +150,8 @@ func snapshot(r *run) {
 	if got := r.text("page.snapshot", result, "page_id"); got != page {
 		r.wrong("page.snapshot reports another page_id than was asked for")
 	}
-	if r.text("page.snapshot", result, "url") != r.site.fixture(r.visit) || r.text("page.snapshot", result, "title") != "Conformance fixture" {
+	if r.text("page.snapshot", result, "url") != r.site.fixture(r.visit) ||
+		r.text("page.snapshot", result, "title") != "Conformance fixture" {
 		r.wrong("page.snapshot reports another url or title than the page has")
 	}
 	if text, _ := result["text"].(string); !strings.Contains(text, "Still here") {
@@ -155,7 +168,9 @@ func snapshot(r *run) {
 	if root == nil || root["role"] != "document" || len(nodes) == 0 {
 		r.fail("the snapshot has no document root or no nodes")
 	}
-	known, refs, actionable := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	known := map[string]bool{}
+	refs := map[string]bool{}
+	actionable := map[string]bool{}
 	all := append([]any{root}, nodes...)
 	for _, entry := range all {
 		n, _ := entry.(map[string]any)
@@ -232,7 +247,9 @@ func click(r *run) {
 		target func(session string) object
 		sees   string
 	}{
-		{"element_ref", func(s string) object { return object{"element_ref": r.ref(s, "button", "Activate me")} }, "activated"},
+		{"element_ref", func(s string) object {
+			return object{"element_ref": r.ref(s, "button", "Activate me")}
+		}, "activated"},
 		{"selector", func(string) object { return object{"selector": "#go"} }, "activated"},
 		{"text_query", func(string) object { return object{"text_query": "Activate me"} }, "activated"},
 		{"position", func(string) object { return object{"position": object{"x": 360, "y": 220}} }, "spot"},
@@ -247,7 +264,10 @@ func click(r *run) {
 		r.is("page.click", result, "clicked")
 		r.text("page.click", result, "page_id")
 		if !r.seen(c.sees) {
-			r.wrong("page.click by %s claims success, and the page did not see it; it saw %q", c.how, r.site.reported(r.visit))
+			r.wrong(
+				"page.click by %s claims success, and the page did not see it; it saw %q",
+				c.how, r.site.reported(r.visit),
+			)
 		}
 		r.visit = visit
 	}
@@ -261,7 +281,10 @@ func typeText(r *run) {
 	}
 	typing(object{"selector": "#name", "text": "Ada", "replace": true})
 	if !r.seen("value Ada") {
-		r.fail("page.type with replace did not leave the new text alone in the input; the page saw %q", r.site.reported(r.visit))
+		r.fail(
+			"page.type with replace did not leave the new text alone in the input; the page saw %q",
+			r.site.reported(r.visit),
+		)
 	}
 	typing(object{"element_ref": r.ref(s, "textbox", "Name"), "text": "Grace", "replace": true, "submit": true})
 	if !r.seen("submitted Grace") {
@@ -271,7 +294,10 @@ func typeText(r *run) {
 		r.wrong("a snapshot after page.type does not show what it led to")
 	}
 	r.refused("page.type", object{"session_id": s, "selector": "#name"}, "invalid_request")
-	r.refused("page.type", object{"session_id": s, "selector": "#missing", "text": "x", "timeout_ms": 500}, "element_not_found")
+	r.refused(
+		"page.type", object{"session_id": s, "selector": "#missing", "text": "x", "timeout_ms": 500},
+		"element_not_found",
+	)
 }
 
 func wait(r *run) {
@@ -289,7 +315,11 @@ func wait(r *run) {
 		r.fail("page.wait was satisfied before the page changed")
 	}
 	for _, c := range []object{
-		{"selector_present": ".late"}, {"selector_absent": "#early"}, {"text_absent": "Still here"}, {"url_matches": "*/fixture*"}, {"navigation_complete": true},
+		{"selector_present": ".late"},
+		{"selector_absent": "#early"},
+		{"text_absent": "Still here"},
+		{"url_matches": "*/fixture*"},
+		{"navigation_complete": true},
 	} {
 		name := members(c)
 		c["timeout_ms"] = 20000
@@ -297,7 +327,12 @@ func wait(r *run) {
 			r.wrong("page.wait %s is not satisfied by what is there", name)
 		}
 	}
-	for _, c := range []object{{"selector_present": "#early"}, {"selector_absent": ".late"}, {"text_absent": "It has arrived"}, {"url_matches": "*/nowhere"}} {
+	for _, c := range []object{
+		{"selector_present": "#early"},
+		{"selector_absent": ".late"},
+		{"text_absent": "It has arrived"},
+		{"url_matches": "*/nowhere"},
+	} {
 		name := members(c)
 		c["timeout_ms"] = 300
 		if result := waiting(c); result["satisfied"] != false {
@@ -324,7 +359,10 @@ func (r *run) picture(result object) image.Image {
 	width, _ := result["width"].(float64)
 	height, _ := result["height"].(float64)
 	if int(width) != decoded.Bounds().Dx() || int(height) != decoded.Bounds().Dy() {
-		r.wrong("width and height are %v x %v, the image has %d x %d", width, height, decoded.Bounds().Dx(), decoded.Bounds().Dy())
+		r.wrong(
+			"width and height are %v x %v, the image has %d x %d",
+			width, height, decoded.Bounds().Dx(), decoded.Bounds().Dy(),
+		)
 	}
 	return decoded
 }
@@ -344,7 +382,10 @@ func screenshot(r *run) {
 	if !near(red, colourRed) || !near(green, colourGreen) || !near(blue, colourBlue) {
 		r.wrong("the image does not show the page")
 	}
-	clipped := r.picture(r.call("page.screenshot", object{"session_id": s, "clip": object{"x": 10, "y": 10, "width": 64, "height": 32}}))
+	clipped := r.picture(r.call("page.screenshot", object{
+		"session_id": s,
+		"clip":       object{"x": 10, "y": 10, "width": 64, "height": 32},
+	}))
 	if b := clipped.Bounds(); b.Dx()*32 != b.Dy()*64 || b.Dx() >= shot.Bounds().Dx() {
 		r.wrong("clip gave an image of %d x %d", b.Dx(), b.Dy())
 	}
@@ -409,7 +450,10 @@ func repeat(r *run) {
 	}
 	r.call("page.click", object{"session_id": s, "element_ref": a})
 	r.saw("page.click", "activated")
-	if result := r.call("page.open", object{"session_id": s, "url": r.site.URL + "/second"}); result["page_id"] != page {
+	if result := r.call("page.open", object{
+		"session_id": s,
+		"url":        r.site.URL + "/second",
+	}); result["page_id"] != page {
 		r.wrong("the page_id changed with a navigation")
 	}
 }

@@ -35,7 +35,9 @@ func unknownIDs(r *run) {
 }
 
 func malformed(r *run) {
-	for _, line := range []string{`this is not json`, `{"id":"x"`, `[1,2,3]`, `{"method":"provider.describe","params":{}}`} {
+	for _, line := range []string{
+		`this is not json`, `{"id":"x"`, `[1,2,3]`, `{"method":"provider.describe","params":{}}`,
+	} {
 		for len(r.peer.nobody) > 0 {
 			<-r.peer.nobody
 		}

@@ -25,7 +25,9 @@ func history(r *run) {
 
 func press(r *run) {
 	s, _ := r.opened()
-	r.is("page.press", r.call("page.press", object{"session_id": s, "selector": "#name", "key": "ArrowLeft"}), "pressed")
+	r.is(
+		"page.press", r.call("page.press", object{"session_id": s, "selector": "#name", "key": "ArrowLeft"}), "pressed",
+	)
 	r.saw("page.press", "key ArrowLeft")
 }
 
@@ -50,8 +52,12 @@ func scroll(r *run) {
 func eval(r *run) {
 	s, _ := r.opened()
 	for script, want := range map[string]string{
-		"return 1 + 1": `2`, "return 'a' + 'b'": `"ab"`, "return [1, {a: null}]": `[1,{"a":null}]`, "return true": `true`,
-		"return document.title": `"Conformance fixture"`, "return await Promise.resolve({b: 2})": `{"b":2}`,
+		"return 1 + 1":                         `2`,
+		"return 'a' + 'b'":                     `"ab"`,
+		"return [1, {a: null}]":                `[1,{"a":null}]`,
+		"return true":                          `true`,
+		"return document.title":                `"Conformance fixture"`,
+		"return await Promise.resolve({b: 2})": `{"b":2}`,
 	} {
 		result := r.call("page.eval", object{"session_id": s, "expression": script})
 		var expected any
@@ -147,7 +153,8 @@ func storage(r *run) {
 func fullPage(r *run) {
 	s, _ := r.opened()
 	viewport := r.picture(r.call("page.screenshot", object{"session_id": s})).Bounds()
-	if whole := r.picture(r.call("page.screenshot", object{"session_id": s, "full_page": true})).Bounds(); whole.Dy() <= viewport.Dy() {
+	whole := r.picture(r.call("page.screenshot", object{"session_id": s, "full_page": true})).Bounds()
+	if whole.Dy() <= viewport.Dy() {
 		r.wrong("full_page gave %d pixels of height, the viewport has %d", whole.Dy(), viewport.Dy())
 	}
 }

@@ -48,7 +48,11 @@ localStorage.setItem('fixture', 'kept');
 </script></body></html>`
 
 // colour is what the page at /colour shows everywhere.
-const colourRed, colourGreen, colourBlue = 0x0a, 0x7f, 0x3c
+const (
+	colourRed   = 0x0a
+	colourGreen = 0x7f
+	colourBlue  = 0x3c
+)
 
 // site serves the fixture pages and remembers what happened on them.
 type site struct {
@@ -74,8 +78,13 @@ func newSite() (*site, error) {
 		}
 	}
 	mux.HandleFunc("/fixture", html(fixture))
-	mux.HandleFunc("/second", html(`<!doctype html><title>Second page</title><h1>Second page</h1><a href="/fixture">Back</a>`))
-	mux.HandleFunc("/colour", html(fmt.Sprintf(`<!doctype html><title>Colour</title><style>html{background:#%02x%02x%02x}</style>`, colourRed, colourGreen, colourBlue)))
+	mux.HandleFunc(
+		"/second", html(`<!doctype html><title>Second page</title><h1>Second page</h1><a href="/fixture">Back</a>`),
+	)
+	mux.HandleFunc("/colour", html(fmt.Sprintf(
+		`<!doctype html><title>Colour</title><style>html{background:#%02x%02x%02x}</style>`,
+		colourRed, colourGreen, colourBlue,
+	)))
 	mux.Handle("/moved", http.RedirectHandler("/second", http.StatusFound))
 	mux.HandleFunc("/who", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -240,7 +240,8 @@ func (r *run) skip(format string, args ...any) {
 // leave closes the sessions that the scenario left.
 func (r *run) leave() {
 	for _, id := range r.sessions {
-		if _, err := r.peer.ask(r.ctx, r.opts.CallLimit, "session.close", map[string]any{"session_id": id}); err != nil {
+		_, err := r.peer.ask(r.ctx, r.opts.CallLimit, "session.close", map[string]any{"session_id": id})
+		if err != nil {
 			return
 		}
 	}
@@ -327,7 +328,11 @@ func (r *run) is(method string, result object, member string) {
 
 // session ensures a session of this scenario.
 func (r *run) session(name string) string {
-	result := r.call("session.ensure", object{"client_session_id": "conformance-" + r.visit + name, "browser_preference": "auto", "isolation": "per_jcode_session"})
+	result := r.call("session.ensure", object{
+		"client_session_id":  "conformance-" + r.visit + name,
+		"browser_preference": "auto",
+		"isolation":          "per_jcode_session",
+	})
 	id := r.text("session.ensure", result, "session_id")
 	if !slices.Contains(r.sessions, id) {
 		r.sessions = append(r.sessions, id)

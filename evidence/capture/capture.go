@@ -99,8 +99,13 @@ func New(opts Options) *Recorder {
 		opts.BodyLimit = defaultBodyLimit
 	}
 	r := &Recorder{
-		opts: opts, queue: newQueue(), ending: make(chan struct{}), slot: make(chan struct{}, 8),
-		pages: map[primitives.Page]*page{}, byTab: map[int]*page{}, downloads: map[string]string{},
+		opts:      opts,
+		queue:     newQueue(),
+		ending:    make(chan struct{}),
+		slot:      make(chan struct{}, 8),
+		pages:     map[primitives.Page]*page{},
+		byTab:     map[int]*page{},
+		downloads: map[string]string{},
 	}
 	r.secrets.declared = opts.Secrets
 	r.ctx, r.end = context.WithCancel(context.Background())
@@ -193,12 +198,24 @@ func (r *Recorder) Event(ev runtime.Event) {
 }
 
 func (r *Recorder) tab(state string, t runtime.TabStatus) {
-	r.enqueue(record.KindTab, t.TabID, record.Tab{State: state, RuntimeID: t.RuntimeID, URL: t.URL, Title: t.Title, States: t.States})
+	r.enqueue(record.KindTab, t.TabID, record.Tab{
+		State:     state,
+		RuntimeID: t.RuntimeID,
+		URL:       t.URL,
+		Title:     t.Title,
+		States:    t.States,
+	})
 }
 
 // Wants implements runtime.Recorder.
 func (r *Recorder) Wants() runtime.PageWants {
-	return runtime.PageWants{Requests: r.opts.Pages && !r.opts.Quiet, Console: r.opts.Pages && !r.opts.Quiet, Pictures: r.opts.Pictures, States: r.opts.Pages && !r.opts.Quiet, Items: !r.opts.Quiet}
+	return runtime.PageWants{
+		Requests: r.opts.Pages && !r.opts.Quiet,
+		Console:  r.opts.Pages && !r.opts.Quiet,
+		Pictures: r.opts.Pictures,
+		States:   r.opts.Pages && !r.opts.Quiet,
+		Items:    !r.opts.Quiet,
+	}
 }
 
 // Call implements runtime.Recorder.
@@ -209,7 +226,12 @@ func (r *Recorder) Call(tab runtime.TabStatus, c runtime.Call) (id string, answe
 	r.mu.Unlock()
 	began := time.Now()
 	r.queue.add(func() {
-		r.log.PutAt(began, record.KindCallBegin, tab.TabID, record.CallBegin{ID: id, Name: c.Name, URL: tab.URL, TimeoutMS: ms(c.Timeout)})
+		r.log.PutAt(began, record.KindCallBegin, tab.TabID, record.CallBegin{
+			ID:        id,
+			Name:      c.Name,
+			URL:       tab.URL,
+			TimeoutMS: ms(c.Timeout),
+		})
 		if c.Map != nil {
 			name := r.log.Keep("application/json", c.Map.JSON)
 			r.log.PutAt(began, record.KindMap, tab.TabID, record.Map{Path: c.Map.Path, Resource: name, Call: id}, name)
@@ -221,8 +243,15 @@ func (r *Recorder) Call(tab runtime.TabStatus, c runtime.Call) (id string, answe
 		failed := reply.Err.Clone() // who made the call may add to it while this one waits
 		r.queue.add(func() {
 			end := record.CallEnd{
-				ID: id, Name: c.Name, CallerID: fault.Clip(c.ID, 200), Arguments: withoutStores(c.Name, object(c.Arguments)), OK: reply.Err == nil,
-				Output: r.output(c.Name, reply.Output), Summaries: reply.Steps, URL: reply.URL, DurationMS: ms(at.Sub(began)),
+				ID:         id,
+				Name:       c.Name,
+				CallerID:   fault.Clip(c.ID, 200),
+				Arguments:  withoutStores(c.Name, object(c.Arguments)),
+				OK:         reply.Err == nil,
+				Output:     r.output(c.Name, reply.Output),
+				Summaries:  reply.Steps,
+				URL:        reply.URL,
+				DurationMS: ms(at.Sub(began)),
 			}
 			if failed != nil {
 				end.Error = jsonOf(failed)
@@ -282,12 +311,25 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 	case e.Console != nil:
 		m := e.Console
 		r.put(state, at, record.KindConsole, record.Console{
-			Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, URL: m.URL, Line: m.Line, Column: m.Column, At: m.At,
+			Level:  m.Level,
+			Source: m.Source,
+			Type:   m.Type,
+			Text:   m.Text,
+			URL:    m.URL,
+			Line:   m.Line,
+			Column: m.Column,
+			At:     m.At,
 		})
 	case len(e.States) > 0:
 		r.later(state, func(tab int) { r.states(at, tab, e) })
 	case e.Dialog != nil:
-		d := record.Dialog{State: "closed", Type: e.Dialog.Type, Message: e.Dialog.Message, Default: e.Dialog.DefaultPrompt, URL: e.Dialog.URL}
+		d := record.Dialog{
+			State:   "closed",
+			Type:    e.Dialog.Type,
+			Message: e.Dialog.Message,
+			Default: e.Dialog.DefaultPrompt,
+			URL:     e.Dialog.URL,
+		}
 		if e.Open {
 			d.State = "opened"
 		}
@@ -333,7 +375,14 @@ func (r *Recorder) recordDownloads(tab int) {
 		r.downloads[d.ID] = d.State
 		r.mu.Unlock()
 		if !known {
-			r.enqueue(record.KindDownload, d.TabID, record.Download{ID: d.ID, URL: d.URL, Filename: d.Filename, State: d.State, Received: d.Received, SHA256: d.SHA256})
+			r.enqueue(record.KindDownload, d.TabID, record.Download{
+				ID:       d.ID,
+				URL:      d.URL,
+				Filename: d.Filename,
+				State:    d.State,
+				Received: d.Received,
+				SHA256:   d.SHA256,
+			})
 		}
 	}
 }

@@ -41,7 +41,9 @@ func site(t *testing.T) string {
 	})
 	mux.HandleFunc("POST /in", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, "<!doctype html><title>Welcome</title><p>Hello "+r.FormValue("user")+", "+r.FormValue("pass"))
+		_, _ = io.WriteString(
+			w, "<!doctype html><title>Welcome</title><p>Hello "+r.FormValue("user")+", "+r.FormValue("pass"),
+		)
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -67,7 +69,9 @@ func recorded(t *testing.T, opts capture.Options, address string, f func(h *runt
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts.Header.Program, opts.Sinks, opts.OnClose = "test", append(opts.Sinks, file), file.Close
+	opts.Header.Program = "test"
+	opts.Sinks = append(opts.Sinks, file)
+	opts.OnClose = file.Close
 	r := capture.New(opts)
 	h := runtimetest.Open(t, runtime.Options{Recorder: r, Open: []string{address}})
 	f(h)
@@ -101,7 +105,9 @@ func TestARunIsRecorded(t *testing.T) {
 		t.Error("the recording has no end")
 	}
 	n := kinds(r)
-	for _, k := range []record.Kind{record.KindHost, record.KindTab, record.KindSnapshot, record.KindRequest, record.KindPicture} {
+	for _, k := range []record.Kind{
+		record.KindHost, record.KindTab, record.KindSnapshot, record.KindRequest, record.KindPicture,
+	} {
 		if n[k] == 0 {
 			t.Errorf("there is no event of kind %s: %v", k, n)
 		}
@@ -111,7 +117,8 @@ func TestARunIsRecorded(t *testing.T) {
 		t.Fatalf("%d calls: expected 3", len(calls))
 	}
 	insert := calls[0].Steps[0]
-	if insert.Target == nil || insert.Target.Element == nil || insert.Target.Element.Attributes["name"] != "user" || len(insert.Target.Candidates) == 0 {
+	if insert.Target == nil || insert.Target.Element == nil || insert.Target.Element.Attributes["name"] != "user" ||
+		len(insert.Target.Candidates) == 0 {
 		t.Errorf("the target of the first step: %+v", insert.Target)
 	}
 	if len(insert.Snapshots) != 2 || insert.Snapshots[0].Phase != "before" || insert.Snapshots[1].Phase != "after" {
@@ -119,7 +126,8 @@ func TestARunIsRecorded(t *testing.T) {
 	}
 	before, _ := r.Data(insert.Snapshots[0].Resource)
 	after, _ := r.Data(insert.Snapshots[1].Resource)
-	if bytes.Contains(before, []byte(`"__playwright_value_":"Ada"`)) || !bytes.Contains(after, []byte(`"__playwright_value_":"Ada"`)) {
+	if bytes.Contains(before, []byte(`"__playwright_value_":"Ada"`)) ||
+		!bytes.Contains(after, []byte(`"__playwright_value_":"Ada"`)) {
 		t.Errorf("before: %s\nafter: %s", before, after)
 	}
 	if at := node(t, before, insert.Target.Path); at[0] != "INPUT" || at[1].(map[string]any)["name"] != "user" {
@@ -182,7 +190,9 @@ fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => 
 		<-got // a page that is left before gets no answer
 		do(t, h, "browser.navigate", `{"url":"`+server.URL+`/next"}`)
 	})
-	sent, received, cookies := "", "", map[string]string{}
+	sent := ""
+	received := ""
+	cookies := map[string]string{}
 	for _, e := range r.Events {
 		if e.Kind != record.KindRequest {
 			continue
@@ -201,7 +211,8 @@ fetch('/data', {method: 'POST', body: 'sent'}).then((r) => r.text()).then(() => 
 		t.Errorf("the request of the busy page has %q and %q: expected both bodies", sent, received)
 	}
 	const plain = "theme=dark; Path=/\nlang=" + record.CookieValue + "; Path=/"
-	if cookies["/in"] != "sid="+record.CookieValue+"; HttpOnly; Path=/" || cookies["/busy"] != plain || cookies["/next"] != plain {
+	if cookies["/in"] != "sid="+record.CookieValue+"; HttpOnly; Path=/" || cookies["/busy"] != plain ||
+		cookies["/next"] != plain {
 		t.Errorf("cookies: %q", cookies)
 	}
 	if raw, err := os.ReadFile(path); err != nil || bytes.Contains(raw, []byte("c4nary")) {
@@ -216,7 +227,9 @@ func TestWhatASecretFieldHoldsIsNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := site(t)
-	r, path := recorded(t, capture.Options{Pages: true, Pictures: true, Secrets: secrets}, address, func(h *runtime.Host) {
+	r, path := recorded(t, capture.Options{Pages: true, Pictures: true, Secrets: secrets}, address, func(
+		h *runtime.Host,
+	) {
 		do(t, h, "text.insert", `{"target":{"selector":"[name=user]"},"text":"`+declared+`"}`)
 		do(t, h, "text.insert", `{"target":{"selector":"[name=pass]"},"text":"`+canary+`"}`)
 		do(t, h, "pointer.click", `{"locator":{"role":"button","name":"Show"}}`)

@@ -20,7 +20,8 @@ import (
 )
 
 // shopPage has 500 nodes.
-var shopPage = `<!doctype html><title>Shop</title><input id="q"><button id="go" onclick="o.textContent=q.value">Go</button><p id="o"></p><ul>` +
+var shopPage = `<!doctype html><title>Shop</title><input id="q">` +
+	`<button id="go" onclick="o.textContent=q.value">Go</button><p id="o"></p><ul>` +
 	strings.Repeat(`<li><a href="#">Item</a> <span>some text</span> <button>Buy</button></li>`, 60) + `</ul>`
 
 // twentyFiveSteps are a run: five times a page is loaded, typed into, clicked, waited for and read.
@@ -46,7 +47,8 @@ var recordings = []struct {
 	name string
 	opts *capture.Options
 }{
-	{"none", nil}, {"calls", &capture.Options{}}, {"pages", &capture.Options{Pages: true, Quiet: true}}, // as --recent does
+	// as --recent does
+	{"none", nil}, {"calls", &capture.Options{}}, {"pages", &capture.Options{Pages: true, Quiet: true}},
 	{"recorded", &capture.Options{Pages: true}}, {"pictures", &capture.Options{Pages: true, Pictures: true}},
 }
 
@@ -60,7 +62,9 @@ func BenchmarkRecordedRun(b *testing.B) {
 	}))
 	defer server.Close()
 	steps := twentyFiveSteps(server.URL + "/")
-	hosts, paths, times := make([]*runtime.Host, len(recordings)), make([]string, len(recordings)), make([][]time.Duration, len(recordings))
+	hosts := make([]*runtime.Host, len(recordings))
+	paths := make([]string, len(recordings))
+	times := make([][]time.Duration, len(recordings))
 	run := func(i int) time.Duration {
 		began := time.Now()
 		for _, c := range steps {

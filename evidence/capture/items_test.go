@@ -21,8 +21,10 @@ func TestItemsAreRecordedWithoutSecrets(t *testing.T) {
 		arguments := `{"target":{"selector":"[name=pass]"},"text":"` + canary + `"}`
 		do(t, h, "text.insert", arguments)
 		for name, item := range map[string]string{
-			"text.insert":        `{"type":"action_call","call_id":"7","name":"text.insert","arguments":` + arguments + `}`,
-			"cookie.get":         `{"type":"action_result","call_id":"8","output":{"cookies":[{"name":"sid","value":"` + cookie + `"}]}}`,
+			"text.insert": `{"type":"action_call","call_id":"7","name":"text.insert","arguments":` + arguments +
+				`}`,
+			"cookie.get": `{"type":"action_result","call_id":"8","output":{"cookies":[{"name":"sid","value":"` +
+				cookie + `"}]}}`,
 			"browser.screenshot": `{"type":"action_result","call_id":"9","output":{"data":"` + picture + `"}}`,
 			"":                   `no JSON`,
 		} {

@@ -17,10 +17,27 @@ const bodyTime = 5 * time.Second
 // request records a request that has ended, with its bodies.
 func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
 	out := record.Request{
-		ID: q.ID, Method: q.Method, URL: q.URL, Type: q.Type, Frame: string(q.Frame), Status: q.Status, StatusText: q.StatusText, MimeType: q.MimeType,
-		Protocol: q.Protocol, RemoteAddress: q.RemoteAddress, FromCache: q.FromCache, FromWorker: q.FromWorker,
-		RequestHeaders: withoutCredentials(q.RequestHeaders), ResponseHeaders: withCookies(withoutCredentials(q.ResponseHeaders), q.SetCookies),
-		Began: q.Started, FirstByteMS: ms(q.FirstByte), DurationMS: ms(q.Duration), Bytes: q.Bytes, State: q.State, Failure: q.Failure, RedirectedTo: q.RedirectedTo,
+		ID:              q.ID,
+		Method:          q.Method,
+		URL:             q.URL,
+		Type:            q.Type,
+		Frame:           string(q.Frame),
+		Status:          q.Status,
+		StatusText:      q.StatusText,
+		MimeType:        q.MimeType,
+		Protocol:        q.Protocol,
+		RemoteAddress:   q.RemoteAddress,
+		FromCache:       q.FromCache,
+		FromWorker:      q.FromWorker,
+		RequestHeaders:  withoutCredentials(q.RequestHeaders),
+		ResponseHeaders: withCookies(withoutCredentials(q.ResponseHeaders), q.SetCookies),
+		Began:           q.Started,
+		FirstByteMS:     ms(q.FirstByte),
+		DurationMS:      ms(q.Duration),
+		Bytes:           q.Bytes,
+		State:           q.State,
+		Failure:         q.Failure,
+		RedirectedTo:    q.RedirectedTo,
 	}
 	var response, sent []byte
 	ctx, cancel := context.WithTimeout(r.ctx, bodyTime)
@@ -42,7 +59,8 @@ func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
 		}
 	}
 	if q.Method != "GET" && q.Method != "HEAD" && q.Method != "OPTIONS" {
-		if body, err := state.page.NetworkBody(ctx, q.ID, primitives.RequestBody, r.opts.BodyLimit); err == nil && len(body.Data) > 0 && body.Total == len(body.Data) {
+		if body, err := state.page.NetworkBody(ctx, q.ID, primitives.RequestBody, r.opts.BodyLimit); err == nil &&
+			len(body.Data) > 0 && body.Total == len(body.Data) {
 			sent = body.Data
 		}
 	}
@@ -64,11 +82,16 @@ func (r *Recorder) request(state *page, q primitives.NetworkRequest) {
 }
 
 func hasBody(q primitives.NetworkRequest) bool {
-	return q.Type != "websocket" && q.Status != 204 && q.Status != 304 && (q.Status < 300 || q.Status >= 400) && q.Method != "HEAD"
+	// 304 is one of the redirects.
+	empty := q.Status == 204 || q.Status >= 300 && q.Status < 400
+	return q.Type != "websocket" && !empty && q.Method != "HEAD"
 }
 
 // credentials are headers that stand for a person.
-var credentials = map[string]bool{"authorization": true, "proxy-authorization": true, "cookie": true, "set-cookie": true, "x-api-key": true, "x-csrf-token": true, "x-auth-token": true}
+var credentials = map[string]bool{
+	"authorization": true, "proxy-authorization": true, "cookie": true,
+	"set-cookie": true, "x-api-key": true, "x-csrf-token": true, "x-auth-token": true,
+}
 
 func withoutCredentials(raw json.RawMessage) json.RawMessage {
 	var headers map[string]string
@@ -100,7 +123,8 @@ func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 	for _, line := range lines {
 		pair, attributes, _ := strings.Cut(line, ";")
 		name, value, named := strings.Cut(pair, "=")
-		if !named || !plainCookie.MatchString(value) || sessionCookie.MatchString(name) || httpOnly.MatchString(attributes) {
+		if !named || !plainCookie.MatchString(value) || sessionCookie.MatchString(name) ||
+			httpOnly.MatchString(attributes) {
 			pair = name + "=" + record.CookieValue
 			if !named {
 				pair = record.CookieValue
@@ -117,8 +141,10 @@ func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 
 var (
 	plainCookie   = regexp.MustCompile(`^(?:[A-Za-z]{0,12}|[a-z]{2}[-_][A-Z]{2}|\d{1,2})$`)
-	sessionCookie = regexp.MustCompile(`(?i)sess|token|auth|csrf|xsrf|jwt|sid|secret|login|user|key|pin|pass|code|otp|id$`)
-	httpOnly      = regexp.MustCompile(`(?i)(?:^|;)\s*httponly\s*(?:;|$)`)
+	sessionCookie = regexp.MustCompile(
+		`(?i)sess|token|auth|csrf|xsrf|jwt|sid|secret|login|user|key|pin|pass|code|otp|id$`,
+	)
+	httpOnly = regexp.MustCompile(`(?i)(?:^|;)\s*httponly\s*(?:;|$)`)
 )
 
 func contentType(raw json.RawMessage) string {

@@ -103,13 +103,19 @@ func (r *Recorder) recordMaps(roots []string) {
 			}
 			files++
 			resource := r.log.Keep("application/json", data)
-			r.log.Put(record.KindMap, 0, record.Map{Root: i, Folder: info.IsDir(), Import: imported, Path: name, Resource: resource}, resource)
+			r.log.Put(
+				record.KindMap, 0,
+				record.Map{Root: i, Folder: info.IsDir(), Import: imported, Path: name, Resource: resource}, resource,
+			)
 			return data
 		}
 		if !info.IsDir() {
 			for list, n := []string{filepath.Base(root)}, 0; n < len(list); n++ {
-				for _, name := range localImports(put(filepath.Join(filepath.Dir(root), filepath.FromSlash(list[n])), list[n], n > 0)) {
-					if name = path.Join(path.Dir(list[n]), name); !slices.Contains(list, name) && filepath.IsLocal(filepath.FromSlash(name)) {
+				for _, name := range localImports(
+					put(filepath.Join(filepath.Dir(root), filepath.FromSlash(list[n])), list[n], n > 0),
+				) {
+					name = path.Join(path.Dir(list[n]), name)
+					if !slices.Contains(list, name) && filepath.IsLocal(filepath.FromSlash(name)) {
 						list = append(list, name)
 					}
 				}

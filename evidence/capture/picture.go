@@ -79,7 +79,8 @@ func (r *Recorder) picture(state *page, f *browser.ScreencastFrame) {
 		return
 	}
 	if len(boxes) > 0 {
-		if data, err = paint(data, boxes, f.Width); err != nil {
+		data, err = paint(data, boxes, f.Width)
+		if err != nil {
 			return
 		}
 	}
@@ -87,7 +88,11 @@ func (r *Recorder) picture(state *page, f *browser.ScreencastFrame) {
 	defer r.mu.Unlock()
 	r.later(state, func(tab int) {
 		name := r.log.Keep("image/jpeg", data)
-		r.log.PutAt(f.At, record.KindPicture, tab, record.Picture{Resource: name, Size: record.Size{Width: f.Width, Height: f.Height}, Painted: len(boxes)}, name)
+		r.log.PutAt(
+			f.At, record.KindPicture, tab,
+			record.Picture{Resource: name, Size: record.Size{Width: f.Width, Height: f.Height}, Painted: len(boxes)},
+			name,
+		)
 	})
 }
 
@@ -103,7 +108,10 @@ func paint(data []byte, boxes []record.Box, width int) ([]byte, error) {
 	}
 	var places []image.Rectangle
 	for _, b := range boxes {
-		places = append(places, image.Rect(int((b.X-margin)*scale), int((b.Y-margin)*scale), int((b.X+b.Width+margin)*scale)+1, int((b.Y+b.Height+margin)*scale)+1))
+		places = append(places, image.Rect(
+			int((b.X-margin)*scale), int((b.Y-margin)*scale),
+			int((b.X+b.Width+margin)*scale)+1, int((b.Y+b.Height+margin)*scale)+1,
+		))
 	}
 	return mask.Paint(data, "jpeg", 50, places)
 }
@@ -125,7 +133,8 @@ func (r *Recorder) secretBoxes(ctx context.Context, state *page) (out []record.B
 		}
 		if i > 0 && len(answer.Secret) > 0 {
 			at, err := locator.PlaceOfFrame(ctx, state.page, f.ID)
-			if err != nil || state.page.Call(ctx, f.ID, "record_boxes", map[string]any{"view": at.View}, &answer) != nil {
+			if err != nil ||
+				state.page.Call(ctx, f.ID, "record_boxes", map[string]any{"view": at.View}, &answer) != nil {
 				return nil, false
 			}
 		}

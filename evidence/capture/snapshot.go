@@ -123,7 +123,13 @@ func (r *Recorder) keep(state *page, list []shot) []taken {
 			if len(s.answer.text) == 0 {
 				continue
 			}
-			d = &document{token: s.answer.Token, version: s.answer.Version, owners: s.owners, text: s.answer.text, resource: r.log.Keep("application/json", s.answer.text)}
+			d = &document{
+				token:    s.answer.Token,
+				version:  s.answer.Version,
+				owners:   s.owners,
+				text:     s.answer.text,
+				resource: r.log.Keep("application/json", s.answer.text),
+			}
 			for _, handle := range s.answer.Frames {
 				d.frames = append(d.frames, s.owners[handle])
 			}
@@ -136,8 +142,14 @@ func (r *Recorder) keep(state *page, list []shot) []taken {
 			d.resource = r.log.Keep("application/json", d.text)
 		}
 		out = append(out, taken{token: d.token, Snapshot: record.Snapshot{
-			Frame: string(s.frame), Main: s.main, URL: s.answer.URL, Title: s.answer.Title, Doctype: s.answer.Doctype,
-			Size: record.Size{Width: s.answer.Width, Height: s.answer.Height}, Resource: d.resource, Frames: d.frames,
+			Frame:    string(s.frame),
+			Main:     s.main,
+			URL:      s.answer.URL,
+			Title:    s.answer.Title,
+			Doctype:  s.answer.Doctype,
+			Size:     record.Size{Width: s.answer.Width, Height: s.answer.Height},
+			Resource: d.resource,
+			Frames:   d.frames,
 		}})
 	}
 	if len(out) == 0 || !out[0].Main {

@@ -35,10 +35,14 @@ var typing = map[string][]string{
 }
 
 // still are acting primitives that do not change the document.
-var still = []string{"locator.element_info", "a11y.", "browser.claimed_tabs.", "emulate.", "cookie.", "storage_state.", "runtime.", "overlay.", "browser.close_tab", "browser.open_tab"}
+var still = []string{
+	"locator.element_info", "a11y.", "browser.claimed_tabs.", "emulate.", "cookie.",
+	"storage_state.", "runtime.", "overlay.", "browser.close_tab", "browser.open_tab",
+}
 
 func changesDocument(in runtime.Invocation) bool {
-	return in.Acts && !slices.ContainsFunc(still, func(prefix string) bool { return strings.HasPrefix(in.Primitive, prefix) })
+	return in.Acts &&
+		!slices.ContainsFunc(still, func(prefix string) bool { return strings.HasPrefix(in.Primitive, prefix) })
 }
 
 // Primitive implements runtime.Recorder. What it reads of the page is under way when it returns: a page
@@ -52,7 +56,14 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 	state := r.byTab[in.TabID]
 	r.mu.Unlock()
 	changes := changesDocument(in) && state != nil
-	begin := record.StepBegin{ID: id, Call: in.Call, Step: in.Step, Primitive: in.Primitive, Acts: in.Acts, URL: in.Page.Tab().URL}
+	begin := record.StepBegin{
+		ID:        id,
+		Call:      in.Call,
+		Step:      in.Step,
+		Primitive: in.Primitive,
+		Acts:      in.Acts,
+		URL:       in.Page.Tab().URL,
+	}
 	probe := &probe{}
 	var previous *ended
 	if changes {
@@ -83,7 +94,13 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 		at := time.Now()
 		failed := res.Err.Clone() // a workflow may add to it while this one waits
 		r.queue.add(func() {
-			end := record.StepEnd{ID: id, OK: res.OK(), DurationMS: ms(at.Sub(runs)), WaitMS: ms(res.Wait), Effects: res.Effects}
+			end := record.StepEnd{
+				ID:         id,
+				OK:         res.OK(),
+				DurationMS: ms(at.Sub(runs)),
+				WaitMS:     ms(res.Wait),
+				Effects:    res.Effects,
+			}
 			if failed != nil {
 				end.Error = jsonOf(failed)
 			}
@@ -207,7 +224,14 @@ func (a targetAnswer) target(snapshots []taken) *record.Target {
 	if a.Element == nil {
 		return nil
 	}
-	t := &record.Target{Element: a.Element, Candidates: locators.Ranked(*a.Element), Box: a.Box, Path: a.Path, Secret: a.Secret, Point: a.point}
+	t := &record.Target{
+		Element:    a.Element,
+		Candidates: locators.Ranked(*a.Element),
+		Box:        a.Box,
+		Path:       a.Path,
+		Secret:     a.Secret,
+		Point:      a.point,
+	}
 	if t.Point == nil && a.Box != nil {
 		t.Point = &record.Point{X: a.Box.X + a.Box.Width/2, Y: a.Box.Y + a.Box.Height/2}
 	}

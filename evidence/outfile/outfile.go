@@ -154,7 +154,8 @@ func ReadBelow(folder, name string, limit int64) ([]byte, error) {
 	}
 	defer root.Close()
 	f, err := root.OpenFile(name, os.O_RDONLY|noWait, 0)
-	if f, err = regular(f, name, err); err != nil {
+	f, err = regular(f, name, err)
+	if err != nil {
 		return nil, err
 	}
 	defer f.Close()

@@ -36,7 +36,9 @@ const (
 
 // Options fits the options of a recording to a mode, which is not Off.
 func Options(mode string, o capture.Options) capture.Options {
-	o.Pages, o.Quiet, o.Pictures = mode != Calls, mode != Full, mode == Full
+	o.Pages = mode != Calls
+	o.Quiet = mode != Full
+	o.Pictures = mode == Full
 	return o
 }
 
@@ -93,7 +95,9 @@ const maxSaved = 20
 // place.
 func (r *Recent) Answer(_ context.Context, _ *runtime.Host, _ runtime.TabStatus, _ json.RawMessage) runtime.Reply {
 	if err := os.MkdirAll(r.folder, 0o700); err != nil {
-		return runtime.Reply{Err: fault.Wrap(fault.CapabilityUnavailable, err, "the folder of recordings cannot be made")}
+		return runtime.Reply{
+			Err: fault.Wrap(fault.CapabilityUnavailable, err, "the folder of recordings cannot be made"),
+		}
 	}
 	r.forget()
 	saved, err := r.Save(filepath.Join(r.folder, namePrefix+r.now().UTC().Format("20060102-150405.000")+".rec"))

@@ -21,14 +21,19 @@ import (
 func remembering(t *testing.T, folder string, names ...string) *recent.Recent {
 	t.Helper()
 	r, err := recent.New(folder, func(ring record.Sink) (*capture.Recorder, error) {
-		return capture.New(recent.Options(recent.Pages, capture.Options{Header: record.Header{Program: "test"}, Sinks: []record.Sink{ring}})), nil
+		return capture.New(recent.Options(recent.Pages, capture.Options{
+			Header: record.Header{Program: "test"},
+			Sinks:  []record.Sink{ring},
+		})), nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.Recorder().Close() })
 	for _, name := range names {
-		_, answered := r.Recorder().Call(runtime.TabStatus{TabID: 1, URL: "http://shop.test/"}, runtime.Call{Name: name})
+		_, answered := r.Recorder().Call(
+			runtime.TabStatus{TabID: 1, URL: "http://shop.test/"}, runtime.Call{Name: name},
+		)
 		reply := runtime.Reply{Output: json.RawMessage(`{"ok":true}`)}
 		if name == "fails" {
 			reply = runtime.Reply{Err: fault.New(fault.TargetNotFound, "nothing")}
@@ -63,21 +68,27 @@ func TestWhatIsRememberedIsSavedFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if calls := record.Calls(r.Events); r.Cut || len(calls) != 2 || calls[0].Name != "page.info" || !calls[1].Finished || calls[1].OK {
+	calls := record.Calls(r.Events)
+	if r.Cut || len(calls) != 2 || calls[0].Name != "page.info" || !calls[1].Finished || calls[1].OK {
 		t.Errorf("cut %v, %+v", r.Cut, calls)
 	}
 	if _, err := recent.SaveFrom(t.Context(), sockets, 0, path); fault.CodeOf(err) != fault.InvalidInput {
 		t.Errorf("a file that is there: %v", err)
 	}
 	two := remembering(t, t.TempDir(), "page.info")
-	stopTwo, err := two.Serve(context.Background(), sockets, recent.Process{PID: 4002, Verb: "connect", Started: time.Now()})
+	stopTwo, err := two.Serve(context.Background(), sockets, recent.Process{
+		PID:     4002,
+		Verb:    "connect",
+		Started: time.Now(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stopTwo()
 	_, err = recent.SaveFrom(t.Context(), sockets, 0, path+"2")
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Code != fault.InvalidInput || !strings.Contains(f.Message, "4001 mcp") || !strings.Contains(f.Message, "4002 connect") {
+	if !errors.As(err, &f) || f.Code != fault.InvalidInput || !strings.Contains(f.Message, "4001 mcp") ||
+		!strings.Contains(f.Message, "4002 connect") {
 		t.Errorf("two processes: %v", err)
 	}
 	if saved, err := recent.SaveFrom(t.Context(), sockets, 4002, path+"2"); err != nil || saved.Calls != 1 {
@@ -102,7 +113,8 @@ func TestAnAgentSaves(t *testing.T) {
 			t.Fatal(reply.Err)
 		}
 		var out recent.Saved
-		if err := json.Unmarshal(reply.Output, &out); err != nil || filepath.Dir(out.Path) != folder || out.Failed != 1 || out.Bytes == 0 {
+		if err := json.Unmarshal(reply.Output, &out); err != nil || filepath.Dir(out.Path) != folder ||
+			out.Failed != 1 || out.Bytes == 0 {
 			t.Fatalf("%+v, %v", out, err)
 		}
 	}

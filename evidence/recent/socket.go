@@ -49,7 +49,10 @@ func SocketFolder() string {
 func (r *Recent) Serve(ctx context.Context, folder string, p Process) (stop func(), err error) {
 	path := filepath.Join(folder, strconv.Itoa(p.PID)+".sock")
 	if folder == "" || len(path) > maxSocketPath {
-		return nil, fault.New(fault.CapabilityUnavailable, "the path of the socket for record save has %d bytes: expected at most %d", len(path), maxSocketPath)
+		return nil, fault.New(
+			fault.CapabilityUnavailable, "the path of the socket for record save has %d bytes: expected at most %d",
+			len(path), maxSocketPath,
+		)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -171,7 +174,9 @@ func whichProcess(list []Process, pid int) error {
 	}
 	var lines []string
 	for _, p := range list {
-		lines = append(lines, fmt.Sprintf("%d %s, since %s", p.PID, printable(p.Verb), p.Started.Local().Format("15:04:05")))
+		lines = append(
+			lines, fmt.Sprintf("%d %s, since %s", p.PID, printable(p.Verb), p.Started.Local().Format("15:04:05")),
+		)
 	}
 	e := fault.New(fault.InvalidInput, "%d processes remember what they did: %s", len(list), strings.Join(lines, "; "))
 	if pid != 0 {

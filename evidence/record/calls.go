@@ -50,7 +50,14 @@ func Calls(events []Event) []Call {
 		switch e.Kind {
 		case KindCallBegin:
 			if b, err := Of[CallBegin](e); err == nil {
-				c := &Call{CallEnd: CallEnd{ID: b.ID, Name: b.Name}, Tab: e.Tab, Before: b.URL, TimeoutMS: b.TimeoutMS, Began: e.T, Ended: e.T}
+				c := &Call{
+					CallEnd:   CallEnd{ID: b.ID, Name: b.Name},
+					Tab:       e.Tab,
+					Before:    b.URL,
+					TimeoutMS: b.TimeoutMS,
+					Began:     e.T,
+					Ended:     e.T,
+				}
 				calls[b.ID] = c
 				out = append(out, c)
 			}
@@ -61,7 +68,9 @@ func Calls(events []Event) []Call {
 		case KindCallEnd:
 			if end, err := Of[CallEnd](e); err == nil && calls[end.ID] != nil {
 				c := calls[end.ID]
-				c.CallEnd, c.Ended, c.Finished = end, e.T, true
+				c.CallEnd = end
+				c.Ended = e.T
+				c.Finished = true
 			}
 		case KindStepBegin:
 			if b, err := Of[StepBegin](e); err == nil {

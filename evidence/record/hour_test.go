@@ -28,11 +28,20 @@ func TestAnHourIsSmall(t *testing.T) {
 	for i := range seconds {
 		call, step := fmt.Sprintf("c%d", i+1), fmt.Sprintf("s%d", i+1)
 		l.Put(record.KindCallBegin, 1, record.CallBegin{ID: call, Name: "pointer.click", URL: "http://shop.test/"})
-		l.Put(record.KindStepBegin, 1, record.StepBegin{ID: step, Call: call, Primitive: "pointer.click", Arguments: json.RawMessage(`{"locator":{"role":"button","name":"Add"}}`), Acts: true})
+		l.Put(record.KindStepBegin, 1, record.StepBegin{
+			ID:        step,
+			Call:      call,
+			Primitive: "pointer.click",
+			Arguments: json.RawMessage(`{"locator":{"role":"button","name":"Add"}}`),
+			Acts:      true,
+		})
 		var document strings.Builder
 		document.WriteString(`["HTML",{},["BODY",{}`)
 		for card := range 90 {
-			fmt.Fprintf(&document, `,["DIV",{"class":"card","id":"card-%d"},["A",{"href":"/item/%d"},"Item %d of step %d"],["SPAN",{"class":"price"},"%d.%02d"],["P",{},"Some words that describe the item, as shops do, number %d."],["INPUT",{"name":"q%d","__playwright_value_":"1"}]]`,
+			fmt.Fprintf(&document, `,["DIV",{"class":"card","id":"card-%d"},["A",{"href":"/item/%d"},`+
+				`"Item %d of step %d"],["SPAN",{"class":"price"},"%d.%02d"],["P",{},`+
+				`"Some words that describe the item, as shops do, number %d."],["INPUT",`+
+				`{"name":"q%d","__playwright_value_":"1"}]]`,
 				card, card, card, i, random.Uint64()%100, random.Uint64()%100, random.Uint64()%10000, card)
 		}
 		document.WriteString(`]]`)
@@ -42,7 +51,13 @@ func TestAnHourIsSmall(t *testing.T) {
 		shot := l.Keep("image/jpeg", picture)
 		l.Put(record.KindPicture, 1, record.Picture{Resource: shot, Size: record.Size{Width: 1280, Height: 720}}, shot)
 		l.Put(record.KindStepEnd, 1, record.StepEnd{ID: step, OK: true})
-		l.Put(record.KindCallEnd, 1, record.CallEnd{ID: call, Name: "pointer.click", Arguments: json.RawMessage(`{}`), OK: true, Output: json.RawMessage(`{"ok":true}`)})
+		l.Put(record.KindCallEnd, 1, record.CallEnd{
+			ID:        call,
+			Name:      "pointer.click",
+			Arguments: json.RawMessage(`{}`),
+			OK:        true,
+			Output:    json.RawMessage(`{"ok":true}`),
+		})
 	}
 	if err := l.Finish(); err != nil {
 		t.Fatal(err)

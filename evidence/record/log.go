@@ -166,11 +166,13 @@ func (l *Log) failed(err error) {
 func textual(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
 	switch {
-	case strings.HasPrefix(mediaType, "text/"), strings.HasSuffix(mediaType, "+json"), strings.HasSuffix(mediaType, "+xml"):
+	case strings.HasPrefix(mediaType, "text/"), strings.HasSuffix(mediaType, "+json"),
+		strings.HasSuffix(mediaType, "+xml"):
 		return true
 	}
 	switch mediaType {
-	case "application/json", "application/javascript", "application/xml", "application/x-www-form-urlencoded", "application/x-javascript", "":
+	case "application/json", "application/javascript", "application/xml", "application/x-www-form-urlencoded",
+		"application/x-javascript", "":
 		return true
 	}
 	return strings.HasPrefix(mediaType, "multipart/")

@@ -120,7 +120,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}
-		if whole = append(whole, part...); len(whole) > maxLine {
+		whole = append(whole, part...)
+		if len(whole) > maxLine {
 			return nil, errors.New("the line is too long")
 		}
 	}
@@ -143,8 +144,10 @@ func skip(in *bufio.Reader, f *os.File, at *int64, n int64) error {
 func (r *Recording) begin(e Event) error {
 	if e.Kind == KindRecording && json.Unmarshal(e.Data, &r.Header) == nil && r.Header.Format == Format {
 		if r.Header.Version > Version {
-			return fault.New(fault.InvalidInput, "the recording has version %d, and this program reads up to %d", r.Header.Version, Version).
-				Next("read it with the program that wrote it: " + fault.Clip(r.Header.Program, 80))
+			return fault.New(
+				fault.InvalidInput,
+				"the recording has version %d, and this program reads up to %d", r.Header.Version, Version,
+			).Next("read it with the program that wrote it: " + fault.Clip(r.Header.Program, 80))
 		}
 		return nil
 	}
@@ -155,7 +158,8 @@ func (r *Recording) begin(e Event) error {
 func (r *Recording) Data(name string) ([]byte, error) {
 	p, ok := r.resources[name]
 	if !ok {
-		return nil, fault.New(fault.TargetNotFound, "the recording has no resource of this name").With("resource", fault.Clip(name, 80))
+		return nil, fault.New(fault.TargetNotFound, "the recording has no resource of this name").
+			With("resource", fault.Clip(name, 80))
 	}
 	p.data = make([]byte, p.Stored)
 	if _, err := r.f.ReadAt(p.data, p.at); err != nil {
@@ -169,7 +173,8 @@ func (r *Recording) Data(name string) ([]byte, error) {
 func (r *Recording) CopyTo(to io.Writer, name string) error {
 	p, ok := r.resources[name]
 	if !ok {
-		return fault.New(fault.TargetNotFound, "the recording has no resource of this name").With("resource", fault.Clip(name, 80))
+		return fault.New(fault.TargetNotFound, "the recording has no resource of this name").
+			With("resource", fault.Clip(name, 80))
 	}
 	var from io.Reader = io.NewSectionReader(r.f, p.at, int64(p.Stored))
 	if p.Coding == "gzip" {
@@ -210,7 +215,10 @@ func (r Resource) content() ([]byte, error) {
 	}
 	out, err := io.ReadAll(io.LimitReader(z, int64(r.Size)+1))
 	if err != nil || len(out) != r.Size {
-		return nil, fault.Wrap(fault.InvalidInput, err, "unpacking a resource of the recording: expected %d bytes, found %d", r.Size, len(out))
+		return nil, fault.Wrap(
+			fault.InvalidInput, err, "unpacking a resource of the recording: expected %d bytes, found %d",
+			r.Size, len(out),
+		)
 	}
 	return out, nil
 }

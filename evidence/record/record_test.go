@@ -37,11 +37,23 @@ func write(t *testing.T, path string, n int, finish bool) {
 func calls(l *record.Log, i int) {
 	id := "c" + string(rune('a'+i))
 	l.Put(record.KindCallBegin, 1, record.CallBegin{ID: id, Name: "pointer.click", URL: "http://shop.test/"})
-	l.Put(record.KindStepBegin, 1, record.StepBegin{ID: "s" + id, Call: id, Primitive: "pointer.click", Arguments: json.RawMessage(`{"x":1}`), Acts: true})
+	l.Put(record.KindStepBegin, 1, record.StepBegin{
+		ID:        "s" + id,
+		Call:      id,
+		Primitive: "pointer.click",
+		Arguments: json.RawMessage(`{"x":1}`),
+		Acts:      true,
+	})
 	name := l.Keep("application/json", []byte(`["HTML",{},`+strings.Repeat(`"text",`, 200)+`"`+id+`"]`))
 	l.Put(record.KindSnapshot, 1, record.Snapshot{Step: "s" + id, Phase: "before", Main: true, Resource: name}, name)
 	l.Put(record.KindStepEnd, 1, record.StepEnd{ID: "s" + id, OK: true})
-	l.Put(record.KindCallEnd, 1, record.CallEnd{ID: id, Name: "pointer.click", Arguments: json.RawMessage(`{"x":1}`), OK: true, Output: json.RawMessage(`{"ok":true}`)})
+	l.Put(record.KindCallEnd, 1, record.CallEnd{
+		ID:        id,
+		Name:      "pointer.click",
+		Arguments: json.RawMessage(`{"x":1}`),
+		OK:        true,
+		Output:    json.RawMessage(`{"ok":true}`),
+	})
 }
 
 func TestARecordingIsReadAsItWasWritten(t *testing.T) {
@@ -60,7 +72,10 @@ func TestARecordingIsReadAsItWasWritten(t *testing.T) {
 		t.Fatalf("%d calls: expected 3", len(all))
 	}
 	for i, c := range all {
-		if !c.Finished || !c.OK || len(c.Steps) != 1 || c.Steps[0].End == nil || len(c.Steps[0].Snapshots) != 1 || c.Before != "http://shop.test/" {
+		if !c.Finished || !c.OK || len(c.Steps) != 1 || c.Before != "http://shop.test/" {
+			t.Fatalf("call %d: %+v", i, c)
+		}
+		if c.Steps[0].End == nil || len(c.Steps[0].Snapshots) != 1 {
 			t.Fatalf("call %d: %+v", i, c)
 		}
 		data, err := r.Data(c.Steps[0].Snapshots[0].Resource)
@@ -113,7 +128,9 @@ func TestACutRecordingIsReadToItsLastWholeEntry(t *testing.T) {
 func TestOtherFilesAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "text": "hello\n", "json": `{"seq":1,"kind":"call_begin","data":{}}` + "\n",
-		"newer": `{"seq":1,"t":0,"kind":"recording","data":{"format":"outrider-recording","version":99,"program":"x"}}` + "\n",
+		"newer": `{"seq":1,"t":0,"kind":"recording","data":{"format":"outrider-recording","version":99,` +
+			`"program":"x"}}` +
+			"\n",
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -175,20 +192,23 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := record.NewLog(record.Header{}, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("canary"), []byte("***")) }, f)
+	l := record.NewLog(
+		record.Header{}, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("canary"), []byte("***")) }, f,
+	)
 	name := l.Keep("text/html", []byte("<p>canary</p>"))
 	l.Put(record.KindConsole, 1, record.Console{Text: "the canary sings"}, name)
 	if err := l.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	if raw, err := os.ReadFile(path); err != nil || bytes.Contains(raw, []byte("canary")) || !bytes.Contains(raw, []byte("the *** sings")) {
+	if raw, err := os.ReadFile(path); err != nil || bytes.Contains(raw, []byte("canary")) ||
+		!bytes.Contains(raw, []byte("the *** sings")) {
 		t.Errorf("%v: %s", err, raw)
 	}
 }
 
-// A state is what a call has left when the next call on the same tab found it, or its tab ended right after it. What another
-// tab shows, such as the empty one beside that of a plan, is of no call.
+// A state is what a call has left when the next call on the same tab found it, or its tab ended right after it. What
+// another tab shows, such as the empty one beside that of a plan, is of no call.
 func TestAStateIsOfTheCallThatLeftIt(t *testing.T) {
 	event := func(kind record.Kind, tab int, data string) record.Event {
 		return record.Event{Kind: kind, Tab: tab, Data: json.RawMessage(data)}

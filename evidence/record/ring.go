@@ -34,7 +34,12 @@ type held struct {
 
 // NewRing remembers what is not older than age and takes no more than limit bytes.
 func NewRing(age time.Duration, limit int) *Ring {
-	return &Ring{age: float64(age.Milliseconds()), limit: limit, lasting: map[string]kept{}, resources: map[string]*held{}}
+	return &Ring{
+		age:       float64(age.Milliseconds()),
+		limit:     limit,
+		lasting:   map[string]kept{},
+		resources: map[string]*held{},
+	}
 }
 
 // Has implements Sink.
@@ -209,7 +214,8 @@ func (r *Ring) Write(f *File) (int, error) {
 		if k.event.Kind == KindRecording {
 			if header, err := Of[Header](k.event); err == nil {
 				header.Since = since
-				if k.line, err = lineOf(&k.event, header); err != nil {
+				k.line, err = lineOf(&k.event, header)
+				if err != nil {
 					return i, err
 				}
 			}

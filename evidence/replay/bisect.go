@@ -71,7 +71,10 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 		return out, err
 	}
 	differing := strict.Calls[strict.First-1]
-	out.Call, out.Name, out.Was, out.Is = strict.First, differing.Name, outcome(differing.Was), outcome(differing.Is)
+	out.Call = strict.First
+	out.Name = differing.Name
+	out.Was = outcome(differing.Was)
+	out.Is = outcome(differing.Is)
 	o.Until = strict.First
 	holds := func(names []quirks.Name) (bool, error) {
 		if len(names) == 0 {
@@ -88,7 +91,8 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 	if ok, err := holds(found); err != nil {
 		return nil, err
 	} else if !ok {
-		if found, err = smallest(all, holds); err != nil {
+		found, err = smallest(all, holds)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +100,9 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 	if err != nil {
 		return nil, err
 	}
-	without, err := run(slices.DeleteFunc(slices.Clone(all), func(n quirks.Name) bool { return slices.Contains(found, n) }))
+	without, err := run(slices.DeleteFunc(slices.Clone(all), func(n quirks.Name) bool {
+		return slices.Contains(found, n)
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -169,6 +175,9 @@ func (b *Bisection) Print(w io.Writer) {
 		for _, q := range b.Quirks {
 			fmt.Fprintf(w, "quirk %s\n  extension: %s\n  strict: %s\n", q.Name, q.Upstream, q.Strict)
 		}
-		fmt.Fprintf(w, "with these alone the log is reproduced: %v; with all others it differs: %v; %d runs\n", b.With, b.Without, b.Runs)
+		fmt.Fprintf(
+			w, "with these alone the log is reproduced: %v; with all others it differs: %v; %d runs\n",
+			b.With, b.Without, b.Runs,
+		)
 	}
 }

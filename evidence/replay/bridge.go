@@ -68,7 +68,12 @@ func fromBridge(items []bridgeItem) (*Log, error) {
 				tabs[item.RuntimeID] = len(tabs) + 1
 			}
 			name := firstOf(item.Name, item.Action)
-			c := Call{Event: firstOf(item.CallID, "line "+jsonText(i+1)), Name: name, Arguments: item.Arguments, Tab: tabs[item.RuntimeID]}
+			c := Call{
+				Event:     firstOf(item.CallID, "line "+jsonText(i+1)),
+				Name:      name,
+				Arguments: item.Arguments,
+				Tab:       tabs[item.RuntimeID],
+			}
 			if len(c.Arguments) == 0 {
 				c.Arguments = json.RawMessage("{}")
 			}
@@ -93,7 +98,9 @@ func fromBridge(items []bridgeItem) (*Log, error) {
 				}
 			}
 		case "state_projection_call":
-			l.Notes = append(l.Notes, "call "+item.CallID+" reads a projection that the log does not hold and is left out")
+			l.Notes = append(
+				l.Notes, "call "+item.CallID+" reads a projection that the log does not hold and is left out",
+			)
 		default:
 			if address := firstOf(item.URL, item.Tab.URL, item.TabURL); address != "" && l.Open == "" {
 				l.Open = address

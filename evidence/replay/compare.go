@@ -23,9 +23,11 @@ type Difference struct {
 const maxDifferences = 20
 
 // fleeting are members that are others in every session: clocks, durations and ids.
-var fleeting = names(`runtime_id runtime_key authorization_id _runtime_key duration_ms rate_limit_wait_ms extracted_at captured_at resolved_at
+var fleeting = names(
+	`runtime_id runtime_key authorization_id _runtime_key duration_ms rate_limit_wait_ms extracted_at captured_at resolved_at
 	created_at ended_at expires_at imported_at started_at synced_at_ms ts_ms elapsed_ms first_byte_ms waited_ms recording_since observed_at at timestamp
-	call_id event_id previous_call_id frame_id request_id backend_dom_node_id snapshot_id download_id overlay_id remote_address extension_version`)
+	call_id event_id previous_call_id frame_id request_id backend_dom_node_id snapshot_id download_id overlay_id remote_address extension_version`,
+)
 
 // fleetingInPrimitives are more of them, whose names a map may use for values of its own.
 var fleetingInPrimitives = names("path bytes body_bytes window_id cursor next_cursor seq since")
@@ -191,7 +193,8 @@ func (c *comparison) sameText(member, was, is string) bool {
 			return false
 		}
 		rest = rest[i+len(before):]
-		if _, was, found = strings.Cut(after, closing); !found {
+		_, was, found = strings.Cut(after, closing)
+		if !found {
 			return false
 		}
 	}

@@ -9,11 +9,13 @@ import (
 
 // How long something took is another time in every session; a map may use such a name for a value of its own.
 func TestDurationsOfPrimitivesDoNotDiffer(t *testing.T) {
-	was, is := json.RawMessage(`{"attempts":[{"reason":"covered","last_ms":205}]}`), json.RawMessage(`{"attempts":[{"reason":"covered","last_ms":203}]}`)
+	was := json.RawMessage(`{"attempts":[{"reason":"covered","last_ms":205}]}`)
+	is := json.RawMessage(`{"attempts":[{"reason":"covered","last_ms":203}]}`)
 	if list := differences(newIdentities(), true, was, is); len(list) != 0 {
 		t.Errorf("of a primitive: %+v", list)
 	}
-	if list := differences(newIdentities(), false, was, is); len(list) != 1 || list[0].Pointer != "/attempts/0/last_ms" {
+	if list := differences(newIdentities(), false, was, is); len(list) != 1 ||
+		list[0].Pointer != "/attempts/0/last_ms" {
 		t.Errorf("of a map: %+v", list)
 	}
 }
@@ -33,8 +35,10 @@ func TestTheSmallestCaseBeginsAtThePage(t *testing.T) {
 func TestNothingIsWaitedForThatDoesNotCome(t *testing.T) {
 	var events []record.Event
 	for _, q := range []record.Request{
-		{Method: "GET", URL: "data:image/gif;base64,R0lGODlhAQABAAAAACw=", Type: "image"}, {Method: "GET", URL: "blob:http://shop.test/1", Type: "fetch"},
-		{Method: "GET", URL: "http://shop.test/favicon.ico", Type: "other"}, {Method: "GET", URL: "http://shop.test/", Type: "document"},
+		{Method: "GET", URL: "data:image/gif;base64,R0lGODlhAQABAAAAACw=", Type: "image"},
+		{Method: "GET", URL: "blob:http://shop.test/1", Type: "fetch"},
+		{Method: "GET", URL: "http://shop.test/favicon.ico", Type: "other"},
+		{Method: "GET", URL: "http://shop.test/", Type: "document"},
 	} {
 		data, err := json.Marshal(q)
 		if err != nil {

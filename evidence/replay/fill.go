@@ -26,7 +26,10 @@ func ReadFill(path string) (Fill, error) {
 		return f, fault.Wrap(fault.InvalidInput, err, "the file of missing values cannot be read")
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return f, fault.Wrap(fault.InvalidInput, err, `expected {"secrets": {NAME: text}, "values": {EVENT: {POINTER: value}}} in %s`, path)
+		return f, fault.Wrap(
+			fault.InvalidInput, err, `expected {"secrets": {NAME: text}, "values": {EVENT: {POINTER: value}}} in %s`,
+			path,
+		)
 	}
 	return f, nil
 }
@@ -45,7 +48,10 @@ func (l *Log) Fill(f Fill, secrets *mask.Set) error {
 		for pointer, value := range f.Values[c.Event] {
 			out, ok := setAt(c.Arguments, pointer, value)
 			if !ok {
-				return fault.New(fault.InvalidInput, "the arguments of event %s (%s) have nothing at %s", c.Event, c.Name, fault.Clip(pointer, 100))
+				return fault.New(
+					fault.InvalidInput, "the arguments of event %s (%s) have nothing at %s",
+					c.Event, c.Name, fault.Clip(pointer, 100),
+				)
 			}
 			c.Arguments = out
 			if pointer == "" {
@@ -54,7 +60,9 @@ func (l *Log) Fill(f Fill, secrets *mask.Set) error {
 		}
 		for name, value := range plain {
 			quoted, _ := json.Marshal(value) // a string
-			c.Arguments = json.RawMessage(strings.ReplaceAll(string(c.Arguments), mask.Placeholder(name), string(quoted[1:len(quoted)-1])))
+			c.Arguments = json.RawMessage(
+				strings.ReplaceAll(string(c.Arguments), mask.Placeholder(name), string(quoted[1:len(quoted)-1])),
+			)
 		}
 		var left []Missing
 		for _, m := range c.Missing {

@@ -169,7 +169,9 @@ func (m *identities) arguments(raw json.RawMessage) json.RawMessage {
 			y, okY := v["y"].(json.Number)
 			if okX && okY {
 				if now, known := m.points[[2]string{x.String(), y.String()}]; known && (now[0] != x || now[1] != y) {
-					v["x"], v["y"], changed = now[0], now[1], true
+					v["x"] = now[0]
+					v["y"] = now[1]
+					changed = true
 				}
 			}
 			for k, e := range v {

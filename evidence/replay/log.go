@@ -103,8 +103,9 @@ func Read(path string) (*Log, error) {
 		l := fromRecording(r)
 		if len(l.Calls) == 0 {
 			l.Close()
-			return nil, fault.New(fault.InvalidInput, "the recording has %d events and no call that ended", len(r.Events)).
-				With("notes", l.Notes).Next("a replay repeats calls: look at the recording with outrider trace open")
+			return nil, fault.New(
+				fault.InvalidInput, "the recording has %d events and no call that ended", len(r.Events),
+			).With("notes", l.Notes).Next("a replay repeats calls: look at the recording with outrider trace open")
 		}
 		return l, nil
 	}
@@ -128,7 +129,8 @@ func Parse(data []byte) (*Log, error) {
 		return fromBridge(items)
 	}
 	return nil, fault.New(fault.InvalidInput, "this is no log that can be replayed").
-		Next("give a recording (--record), the output of runtime.session.log, or a conversation with one protocol item per line")
+		Next("give a recording (--record), the output of runtime.session.log, or a conversation with one protocol " +
+			"item per line")
 }
 
 // Close closes the file of a recording.
@@ -166,9 +168,25 @@ func fromRecording(r *record.Recording) *Log {
 			l.Notes = append(l.Notes, "call "+c.ID+" asked for the recording itself and is left out")
 			continue
 		}
-		out := Call{Event: c.ID, Name: c.Name, Arguments: c.Arguments, Tab: c.Tab, URL: c.Before, Gap: max(0, c.Began-ended), Began: c.Began, TimeoutMS: c.TimeoutMS, steps: c.Steps}
+		out := Call{
+			Event:     c.ID,
+			Name:      c.Name,
+			Arguments: c.Arguments,
+			Tab:       c.Tab,
+			URL:       c.Before,
+			Gap:       max(0, c.Began-ended),
+			Began:     c.Began,
+			TimeoutMS: c.TimeoutMS,
+			steps:     c.Steps,
+		}
 		ended = c.Ended
-		out.Expected = Expected{Known: true, OK: c.OK, Code: codeOf(c.Error), Output: whole(r, c.Output), Steps: stepResults(c.Summaries)}
+		out.Expected = Expected{
+			Known:  true,
+			OK:     c.OK,
+			Code:   codeOf(c.Error),
+			Output: whole(r, c.Output),
+			Steps:  stepResults(c.Summaries),
+		}
 		if c.Map != nil {
 			if data, err := r.Data(c.Map.Resource); err == nil {
 				out.Map = &runtime.SuppliedMap{Path: c.Map.Path, JSON: data}
@@ -189,7 +207,8 @@ func aboutItself(c record.Call) bool {
 	var in struct {
 		Mode string `json:"mode"`
 	}
-	return c.Name == runtime.SiteTool && json.Unmarshal(c.Arguments, &in) == nil && (in.Mode == "record" || in.Mode == "learn")
+	return c.Name == runtime.SiteTool && json.Unmarshal(c.Arguments, &in) == nil &&
+		(in.Mode == "record" || in.Mode == "learn")
 }
 
 // whole is an output, also one that stands in a resource.
@@ -262,7 +281,8 @@ func damage(text string) string {
 	switch {
 	case strings.Contains(text, "[redacted secret]"):
 		return "redacted"
-	case strings.Contains(text, "[omitted nested value]"), strings.Contains(text, "[omitted image data URL]"), strings.HasPrefix(text, record.Omitted):
+	case strings.Contains(text, "[omitted nested value]"), strings.Contains(text, "[omitted image data URL]"),
+		strings.HasPrefix(text, record.Omitted):
 		return "omitted"
 	case cut(text):
 		return "cut"

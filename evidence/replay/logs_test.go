@@ -223,7 +223,8 @@ func smallestOf(
 		return open(ctx, change)
 	}
 	dir = t.TempDir()
-	if m, err = replay.Minimise(ctx, l, o, dir, words); err != nil {
+	m, err = replay.Minimise(ctx, l, o, dir, words)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return m, dir, opened
@@ -283,7 +284,8 @@ func TestTheSearchIsEnded(t *testing.T) {
 		Name:      "locator.wait_for",
 		Arguments: json.RawMessage(`{"locator":{"selector":"p"},"state":"hidden","timeout_ms":500}`),
 	}
-	const adds = `<!doctype html><title>Adds</title><button onclick="p.hidden = false">Add</button><p id="p" hidden>added</p>`
+	const adds = `<!doctype html><title>Adds</title><button onclick="p.hidden = false">Add</button>` +
+		`<p id="p" hidden>added</p>`
 	var words strings.Builder
 	out := io.MultiWriter(&words, onText{"of 4 calls after", cancel})
 	m, dir, _ := smallestOf(

@@ -49,7 +49,8 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string, words io.Wr
 		return nil, err
 	}
 	if whole.Verdict == Cannot || len(whole.Calls) == 0 {
-		return nil, fault.New(fault.InvalidInput, "the log cannot be replayed, so it cannot be minimised").With("missing", whole.Missing)
+		return nil, fault.New(fault.InvalidInput, "the log cannot be replayed, so it cannot be minimised").
+			With("missing", whole.Missing)
 	}
 	at := whole.First
 	for i := len(whole.Calls); i > 0 && at == 0; i-- {
@@ -61,7 +62,14 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string, words io.Wr
 		at = len(whole.Calls)
 	}
 	o.Until = 0
-	m := &minimiser{log: l, opts: o, at: at, wanted: whole.Calls[at-1], words: words, told: time.Now()}
+	m := &minimiser{
+		log:    l,
+		opts:   o,
+		at:     at,
+		wanted: whole.Calls[at-1],
+		words:  words,
+		told:   time.Now(),
+	}
 	m.out = &Minimal{Of: len(l.Calls), Runs: 1, Result: m.wanted.Is, Differences: m.wanted.Differences}
 	fmt.Fprintf(words, "call %d %s shows it (%s): replaying it again\n", at, m.wanted.Name, m.wanted.shows())
 	defer m.leave()
@@ -296,7 +304,8 @@ func (m *Minimal) write(l *Log, folder string) error {
 		seen, origin := map[string]bool{}, originOf(beginning(l))
 		for _, e := range l.Recording.Events {
 			q, err := record.Of[record.Request](e)
-			if e.Kind != record.KindRequest || err != nil || q.Body == "" || q.Method != "GET" || originOf(q.URL) != origin {
+			if e.Kind != record.KindRequest || err != nil || q.Body == "" || q.Method != "GET" ||
+				originOf(q.URL) != origin {
 				continue
 			}
 			name := fileOf(q)

@@ -40,10 +40,18 @@ type arrival struct {
 
 // unseen are the types of requests whose answers no page waits for: the browser may do them at another time, or not at
 // all, such as that for an icon of a site.
-var unseen = map[string]bool{"other": true, "ping": true, "manifest": true, "prefetch": true, "cspviolationreport": true}
+var unseen = map[string]bool{
+	"other": true, "ping": true, "manifest": true, "prefetch": true, "cspviolationreport": true,
+}
 
 func newNetwork(r *record.Recording) *network {
-	n := &network{from: r, unknown: map[string]bool{}, unkept: map[string]bool{}, answered: map[string]int{}, changed: make(chan struct{})}
+	n := &network{
+		from:     r,
+		unknown:  map[string]bool{},
+		unkept:   map[string]bool{},
+		answered: map[string]int{},
+		changed:  make(chan struct{}),
+	}
 	var requests []record.Request
 	for _, e := range r.Events {
 		if e.Kind != record.KindRequest {
@@ -55,7 +63,10 @@ func newNetwork(r *record.Recording) *network {
 			if unseen[q.Type] || !strings.HasPrefix(q.URL, "http") { // data: and blob: ask nobody
 				continue
 			}
-			n.arrivals = append(n.arrivals, arrival{key: k, ended: float64(ended(q).Sub(r.Header.Started).Microseconds()) / 1000})
+			n.arrivals = append(n.arrivals, arrival{
+				key:   k,
+				ended: float64(ended(q).Sub(r.Header.Started).Microseconds()) / 1000,
+			})
 		}
 	}
 	slices.SortStableFunc(n.arrivals, func(a, b arrival) int { return cmp.Compare(a.ended, b.ended) })
@@ -88,7 +99,9 @@ func key(method, address string) string { return method + " " + withoutUser(addr
 // withoutUser is an address as requests are compared by.
 func withoutUser(address string) string {
 	if u, err := url.Parse(address); err == nil {
-		u.Fragment, u.RawFragment, u.User = "", "", nil
+		u.Fragment = ""
+		u.RawFragment = ""
+		u.User = nil
 		address = u.String()
 	}
 	return address
@@ -139,7 +152,8 @@ func (n *network) arrive(ctx context.Context, moment float64, limit time.Duratio
 	defer late.Stop()
 	for {
 		n.mu.Lock()
-		for len(n.arrivals) > 0 && n.arrivals[0].ended <= moment && n.answered[n.arrivals[0].key] >= n.arrivals[0].count {
+		for len(n.arrivals) > 0 && n.arrivals[0].ended <= moment &&
+			n.answered[n.arrivals[0].key] >= n.arrivals[0].count {
 			since = moment - n.arrivals[0].ended
 			n.arrivals = n.arrivals[1:]
 		}
@@ -227,9 +241,18 @@ func cookie(line string, began time.Time) string {
 // reasonOf is the failure that the browser reported as it takes one.
 func reasonOf(failure string) string {
 	for code, reason := range map[string]string{
-		"CONNECTION_REFUSED": "ConnectionRefused", "CONNECTION_RESET": "ConnectionReset", "CONNECTION_CLOSED": "ConnectionClosed", "ABORTED": "Aborted", "TIMED_OUT": "TimedOut",
-		"NAME_NOT_RESOLVED": "NameNotResolved", "INTERNET_DISCONNECTED": "InternetDisconnected", "ADDRESS_UNREACHABLE": "AddressUnreachable", "ACCESS_DENIED": "AccessDenied",
-		"BLOCKED_BY_CLIENT": "BlockedByClient", "BLOCKED_BY_RESPONSE": "BlockedByResponse", "CONNECTION_FAILED": "ConnectionFailed",
+		"CONNECTION_REFUSED":    "ConnectionRefused",
+		"CONNECTION_RESET":      "ConnectionReset",
+		"CONNECTION_CLOSED":     "ConnectionClosed",
+		"ABORTED":               "Aborted",
+		"TIMED_OUT":             "TimedOut",
+		"NAME_NOT_RESOLVED":     "NameNotResolved",
+		"INTERNET_DISCONNECTED": "InternetDisconnected",
+		"ADDRESS_UNREACHABLE":   "AddressUnreachable",
+		"ACCESS_DENIED":         "AccessDenied",
+		"BLOCKED_BY_CLIENT":     "BlockedByClient",
+		"BLOCKED_BY_RESPONSE":   "BlockedByResponse",
+		"CONNECTION_FAILED":     "ConnectionFailed",
 	} {
 		if strings.Contains(failure, code) {
 			return reason

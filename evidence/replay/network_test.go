@@ -50,10 +50,18 @@ func TestALateFrameDoesNotTakeTheAnswerOfItsPage(t *testing.T) {
 	t.Cleanup(server.Close)
 	path := recording(t, server.URL+"/late_frame.html", []runtime.Call{
 		{Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"role":"button","name":"Add"}}`)},
-		{Name: "locator.wait_for", Arguments: json.RawMessage(`{"locator":{"selector":"li","text_equals":"Cat"},"timeout_ms":25000}`)},
-		{Name: "locator.wait_for", Arguments: json.RawMessage(`{"locator":{"text":"Notes:","frame":"iframe"},"timeout_ms":25000}`)},
+		{
+			Name:      "locator.wait_for",
+			Arguments: json.RawMessage(`{"locator":{"selector":"li","text_equals":"Cat"},"timeout_ms":25000}`),
+		},
+		{
+			Name:      "locator.wait_for",
+			Arguments: json.RawMessage(`{"locator":{"text":"Notes:","frame":"iframe"},"timeout_ms":25000}`),
+		},
 	})
-	if r := play(t, path, func(o *replay.Options) { o.Offline = true }); r.Verdict != replay.Reproduced || len(r.Calls) != 3 || !r.Calls[1].Is.OK || !r.Calls[2].Is.OK {
+	if r := play(t, path, func(o *replay.Options) {
+		o.Offline = true
+	}); r.Verdict != replay.Reproduced || len(r.Calls) != 3 || !r.Calls[1].Is.OK || !r.Calls[2].Is.OK {
 		t.Errorf("%s", text(t, r))
 	}
 }

@@ -123,14 +123,23 @@ func Play(ctx context.Context, l *Log, o Options) (*Report, error) {
 		r.Notes = append(slices.Clone(r.Notes), "the log does not say on which page it begins: give --url")
 		return r, nil
 	case o.Offline && l.Recording == nil:
-		return nil, fault.New(fault.InvalidInput, "a log of the format %s has no requests, so it cannot be replayed offline", l.Format)
+		return nil, fault.New(
+			fault.InvalidInput, "a log of the format %s has no requests, so it cannot be replayed offline", l.Format,
+		)
 	}
 	set, err := profileOf(l, o)
 	if err != nil {
 		return nil, err
 	}
 	r.Profile = nameOf(set)
-	p := &player{log: l, opts: o, report: r, ids: newIdentities(), start: start, began: time.Now()}
+	p := &player{
+		log:    l,
+		opts:   o,
+		report: r,
+		ids:    newIdentities(),
+		start:  start,
+		began:  time.Now(),
+	}
 	defer p.clean()
 	return r, p.play(ctx, set, calls)
 }
@@ -141,7 +150,9 @@ func profileOf(l *Log, o Options) (quirks.Set, error) {
 	}
 	set, ok := quirks.Profile(l.Profile)
 	if !ok {
-		return set, fault.New(fault.InvalidInput, "the log names the profile %s, which there is not", fault.Clip(l.Profile, 40))
+		return set, fault.New(
+			fault.InvalidInput, "the log names the profile %s, which there is not", fault.Clip(l.Profile, 40),
+		)
 	}
 	return set, nil
 }
@@ -236,7 +247,9 @@ func (p *player) play(ctx context.Context, set quirks.Set, calls []Call) error {
 	p.report.NotFixed = p.network.lacks()
 	if p.opts.Offline && p.report.Verdict == Differs {
 		p.report.NotFixed = append(p.report.NotFixed,
-			"the clock runs: results that hold milliseconds differ", "workers have the real clock and their own random numbers", "random numbers are the same in each replay, not those of the recording")
+			"the clock runs: results that hold milliseconds differ",
+			"workers have the real clock and their own random numbers",
+			"random numbers are the same in each replay, not those of the recording")
 	}
 	return nil
 }
@@ -263,7 +276,10 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 	o.Browser.Locale, o.Browser.Timezone = cmp.Or(o.Browser.Locale, h.Locale), cmp.Or(o.Browser.Timezone, h.Timezone)
 	if p.network != nil {
 		if o.Browser.Attach != "" {
-			return fault.New(fault.InvalidInput, "a replay offline needs a browser that is launched, so it does not go with --attach")
+			return fault.New(
+				fault.InvalidInput,
+				"a replay offline needs a browser that is launched, so it does not go with --attach",
+			)
 		}
 		o.Browser.Answer, o.Browser.Script = p.network.answer, p.script
 	}
@@ -282,7 +298,10 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 			return err
 		}
 		if len(paths) > 0 {
-			o.Maps, _ = runtime.LoadMaps(paths, o.Registry, o.Engine, runtime.MapOptions{AcceptDrafts: true, Salvage: set.Has(quirks.MapsAsTheyCome)})
+			o.Maps, _ = runtime.LoadMaps(paths, o.Registry, o.Engine, runtime.MapOptions{
+				AcceptDrafts: true,
+				Salvage:      set.Has(quirks.MapsAsTheyCome),
+			})
 		}
 	}
 	return nil
@@ -307,7 +326,8 @@ func (p *player) writeMaps() ([]string, error) {
 			return nil, err
 		}
 		if p.folder == "" {
-			if p.folder, err = os.MkdirTemp("", "outrider-replay-"); err != nil {
+			p.folder, err = os.MkdirTemp("", "outrider-replay-")
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -362,9 +382,21 @@ func (p *player) call(ctx context.Context, h place, n int, c Call) CallResult {
 		timeout = time.Duration(c.TimeoutMS * float64(time.Millisecond))
 	}
 	reply := h.do(ctx, runtime.Call{
-		ID: "replay-" + jsonText(n), Target: target, Name: c.Name, Arguments: p.ids.arguments(withoutRouting(c.Arguments)), Map: c.Map, Timeout: timeout,
+		ID:        "replay-" + jsonText(n),
+		Target:    target,
+		Name:      c.Name,
+		Arguments: p.ids.arguments(withoutRouting(c.Arguments)),
+		Map:       c.Map,
+		Timeout:   timeout,
 	})
-	out := CallResult{N: n, Event: c.Event, Name: c.Name, Was: Outcome{OK: c.Expected.OK, Code: c.Expected.Code}, Is: Outcome{OK: reply.Err == nil}, output: reply.Output}
+	out := CallResult{
+		N:      n,
+		Event:  c.Event,
+		Name:   c.Name,
+		Was:    Outcome{OK: c.Expected.OK, Code: c.Expected.Code},
+		Is:     Outcome{OK: reply.Err == nil},
+		output: reply.Output,
+	}
 	steps := stepResults(reply.Steps)
 	out.Was.Step, out.Is.Step = failedStep(c.Expected.Steps), failedStep(steps)
 	if reply.Err != nil {

@@ -65,7 +65,9 @@ func (r *Report) Print(w io.Writer) {
 		fmt.Fprintf(w, "missing: event %s, %s at %s: %s\n", m.Event, m.Call, pointerOr(m.Pointer), what)
 	}
 	if len(r.Missing) > 0 {
-		fmt.Fprintf(w, "give them with --fill FILE: {\"secrets\": {NAME: text}, \"values\": {EVENT: {POINTER: value}}}\n")
+		fmt.Fprintf(
+			w, "give them with --fill FILE: {\"secrets\": {NAME: text}, \"values\": {EVENT: {POINTER: value}}}\n",
+		)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
@@ -88,7 +90,10 @@ func FromState(state json.RawMessage) func(context.Context, func(runtime.Call) r
 		if err != nil {
 			return fault.Wrap(fault.InvalidInput, err, "the storage state is no JSON")
 		}
-		for _, c := range []runtime.Call{{Name: "storage_state.set", Arguments: args}, {Name: "browser.navigate", Arguments: json.RawMessage(`{"reload":true}`)}} {
+		for _, c := range []runtime.Call{
+			{Name: "storage_state.set", Arguments: args},
+			{Name: "browser.navigate", Arguments: json.RawMessage(`{"reload":true}`)},
+		} {
 			if reply := do(c); reply.Err != nil {
 				return fault.Wrap(reply.Err.Code, reply.Err, "restoring the storage state")
 			}

@@ -56,7 +56,9 @@ func TestTheDemoIsReplayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps, reports := runtime.LoadMaps([]string{mapFile}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
+	maps, reports := runtime.LoadMaps(
+		[]string{mapFile}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{},
+	)
 	if len(reports) == 0 || !reports[0].OK {
 		t.Fatalf("%+v", reports)
 	}
@@ -65,10 +67,15 @@ func TestTheDemoIsReplayed(t *testing.T) {
 	site := func(action, args string, ok bool) {
 		t.Helper()
 		calls++
-		arguments, _ := json.Marshal(map[string]any{"mode": "call", "action": action, "arguments": json.RawMessage(args)})
+		arguments, _ := json.Marshal(map[string]any{
+			"mode":      "call",
+			"action":    action,
+			"arguments": json.RawMessage(args),
+		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if r := h.Do(ctx, runtime.Call{Name: runtime.SiteTool, Arguments: arguments, Timeout: time.Minute}); (r.Err == nil) != ok {
+		r := h.Do(ctx, runtime.Call{Name: runtime.SiteTool, Arguments: arguments, Timeout: time.Minute})
+		if (r.Err == nil) != ok {
 			t.Fatalf("%s %s: %v", action, args, r.Err)
 		}
 	}
@@ -120,8 +127,16 @@ func pagesOf(t *testing.T, base string, most int, topics ...string) (out []runti
 					Profile string          `json:"profile"`
 				} `json:"calls"`
 			}
-			// Megabytes take long and are replayed as kilobytes are. Other viewports, other hosts secrets, and what one result gives the next call are left to the pages' own test.
-			if filepath.Base(file) == "big.html" || m == nil || json.Unmarshal(m[1], &e) != nil || e.Viewport != nil || bytes.Contains(m[1], []byte(`"save"`)) || bytes.Contains(raw, []byte("{{")) || bytes.Contains(raw, []byte("password")) || bytes.Contains(raw, []byte("autocomplete")) || len(e.Calls) == 0 || taken == most {
+			// Megabytes take long and are replayed as kilobytes are. Other viewports, other hosts secrets, and what one
+			// result gives the next call are left to the pages' own test.
+			holds := func(part string) bool { return bytes.Contains(raw, []byte(part)) }
+			if filepath.Base(file) == "big.html" || holds("{{") || holds("password") || holds("autocomplete") {
+				continue
+			}
+			if m == nil || bytes.Contains(m[1], []byte(`"save"`)) || json.Unmarshal(m[1], &e) != nil {
+				continue
+			}
+			if e.Viewport != nil || len(e.Calls) == 0 || taken == most {
 				continue
 			}
 			taken++
@@ -142,7 +157,10 @@ func pagesOf(t *testing.T, base string, most int, topics ...string) (out []runti
 func TestPagesAreReplayed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Join("..", "..", "testdata", "pages"))))
-	calls, pages := pagesOf(t, server.URL, 3, "accname", "actionable", "dom", "extract", "keyboard", "locator", "markdown", "pointer", "scroll", "select", "snapshot", "text")
+	calls, pages := pagesOf(
+		t, server.URL, 3, "accname", "actionable", "dom", "extract", "keyboard",
+		"locator", "markdown", "pointer", "scroll", "select", "snapshot", "text",
+	)
 	if pages < 30 {
 		t.Fatalf("%d pages: expected at least 30", pages)
 	}
@@ -151,7 +169,9 @@ func TestPagesAreReplayed(t *testing.T) {
 	server.Close()
 	threeTimes(t, recorded, len(calls))
 
-	at := slices.IndexFunc(calls, func(c runtime.Call) bool { return strings.Contains(string(c.Arguments), "/pointer/buttons.html") })
+	at := slices.IndexFunc(calls, func(c runtime.Call) bool {
+		return strings.Contains(string(c.Arguments), "/pointer/buttons.html")
+	})
 	changed := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "pages", filepath.FromSlash(fileOf(r))))
 		if err != nil {
@@ -164,8 +184,13 @@ func TestPagesAreReplayed(t *testing.T) {
 		http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(data))
 	}))
 	defer changed.Close()
-	if r := play(t, recorded, func(o *replay.Options) { o.URL = changed.URL + "/keyboard/chords.html" }); r.Verdict != replay.Differs || r.First != at+1 {
-		t.Errorf("expected a difference at call %d: %s at %d, %+v", at+1, r.Verdict, r.First, r.Calls[len(r.Calls)-1].Differences)
+	if r := play(t, recorded, func(o *replay.Options) {
+		o.URL = changed.URL + "/keyboard/chords.html"
+	}); r.Verdict != replay.Differs || r.First != at+1 {
+		t.Errorf(
+			"expected a difference at call %d: %s at %d, %+v",
+			at+1, r.Verdict, r.First, r.Calls[len(r.Calls)-1].Differences,
+		)
 	}
 }
 

@@ -40,7 +40,9 @@ func sessionEvents(data []byte) ([]sessionEvent, bool) {
 	}
 	if data[0] == '[' {
 		var events []sessionEvent
-		if json.Unmarshal(data, &events) == nil && slices.ContainsFunc(events, func(e sessionEvent) bool { return e.Type != "" && (e.Timestamp != "" || e.At != "") }) {
+		if json.Unmarshal(data, &events) == nil && slices.ContainsFunc(events, func(e sessionEvent) bool {
+			return e.Type != "" && (e.Timestamp != "" || e.At != "")
+		}) {
 			return events, true
 		}
 		return nil, false
@@ -72,7 +74,8 @@ func sessionEvents(data []byte) ([]sessionEvent, bool) {
 
 // notCalls are events of type tool that are none of an agent.
 func notACall(name string) bool {
-	return name == "" || strings.HasPrefix(name, "realtime.") || strings.HasPrefix(name, "offscreen.") || strings.HasPrefix(name, "background.") || name == "runtime.agent.user_message"
+	return name == "" || strings.HasPrefix(name, "realtime.") || strings.HasPrefix(name, "offscreen.") ||
+		strings.HasPrefix(name, "background.") || name == "runtime.agent.user_message"
 }
 
 type toolInput struct {
@@ -159,7 +162,8 @@ func fromSession(events []sessionEvent) (*Log, error) {
 			name := firstOf(in.Action, e.Name)
 			add(Call{Name: name, Arguments: in.Arguments, Expected: expectedOf(e)}, e)
 		case "transport":
-			if !strings.HasSuffix(e.Name, ".site_action_output") || in.Action == "" || workflowBefore(events, i, in.Action) {
+			if !strings.HasSuffix(e.Name, ".site_action_output") || in.Action == "" ||
+				workflowBefore(events, i, in.Action) {
 				continue
 			}
 			c := Call{Name: in.Action, Expected: Expected{Known: true, OK: in.Output != "action_error"}}
@@ -168,7 +172,8 @@ func fromSession(events []sessionEvent) (*Log, error) {
 		}
 	}
 	if len(l.Calls) == 0 {
-		return nil, fault.New(fault.InvalidInput, "the session log has %d events and no call: the extension does not record calls of primitives that come over a bridge", len(events)).
+		return nil, fault.New(fault.InvalidInput, "the session log has %d events and no call: the extension does not "+
+			"record calls of primitives that come over a bridge", len(events)).
 			Next("record the failure again with outrider connect --record FILE")
 	}
 	return l, nil
@@ -312,7 +317,14 @@ func fromOwnSession(events []sessionEvent) *Log {
 		if e.Type != "call" {
 			continue
 		}
-		c := Call{Event: "seq " + jsonText(e.Seq), Name: e.Name, Arguments: e.Arguments, Tab: e.TabID, URL: address, Expected: Expected{Known: e.OK != nil, Code: e.Code, Steps: stepResults(e.Steps)}}
+		c := Call{
+			Event:     "seq " + jsonText(e.Seq),
+			Name:      e.Name,
+			Arguments: e.Arguments,
+			Tab:       e.TabID,
+			URL:       address,
+			Expected:  Expected{Known: e.OK != nil, Code: e.Code, Steps: stepResults(e.Steps)},
+		}
 		if e.OK != nil {
 			c.Expected.OK = *e.OK
 		}

@@ -52,7 +52,8 @@ func (p *player) compareStates(ctx context.Context, h place, c Call, after []Cal
 			if seen[was.Tab] == nil {
 				seen[was.Tab] = h.host.States(ctx, p.target(h, was.Tab))
 			}
-			if differs := p.compareState(was, seen[was.Tab]); len(differs) > 0 && !p.isAhead(was, after, seen[was.Tab]) {
+			differs := p.compareState(was, seen[was.Tab])
+			if len(differs) > 0 && !p.isAhead(was, after, seen[was.Tab]) {
 				list = append(list, differs...)
 			}
 		}

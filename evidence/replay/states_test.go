@@ -21,7 +21,9 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-const shelf = `<!doctype html><title>Shelf</title><button onclick="setTimeout(() => { const e = document.createElement('li'); e.textContent = 'Cat'; shelf.append(e) }, 50)">Add</button><ul id="shelf"><li>Ant</li></ul>`
+const shelf = `<!doctype html><title>Shelf</title><button onclick="setTimeout(() => { const e = ` +
+	`document.createElement('li'); e.textContent = 'Cat'; shelf.append(e) }, 50)">Add</button><ul id="shelf">` +
+	`<li>Ant</li></ul>`
 
 const shelfMap = `{"protocol":"actions.json","version":1,"surface":{"name":"Shelf"},"tools":[],"state_projections":[{"name":"shelf.items","snapshot":{"version":1,"source":"dom",
 "extract":[{"id":"items","selector":"li","fields":{"name":{"trim":true}}}],
@@ -42,7 +44,9 @@ func shelfRecorded(t *testing.T, address string, calls [][2]string, before func(
 	if err := os.WriteFile(mapFile, []byte(shelfMap), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	maps, reports := runtime.LoadMaps([]string{mapFile}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{})
+	maps, reports := runtime.LoadMaps(
+		[]string{mapFile}, catalog.Standard(), runtimetest.Engine(t), runtime.MapOptions{},
+	)
 	if len(reports) == 0 || !reports[0].OK {
 		t.Fatalf("%+v", reports)
 	}
@@ -67,8 +71,8 @@ func shelfRecorded(t *testing.T, address string, calls [][2]string, before func(
 	return path
 }
 
-// A click whose result is the same, and after which the page holds something else, is found by the projection that a map
-// declares. The reads for it leave what callers compare with alone.
+// A click whose result is the same, and after which the page holds something else, is found by the projection that a
+// map declares. The reads for it leave what callers compare with alone.
 func TestStatesAreRecordedAndCompared(t *testing.T) {
 	t.Parallel()
 	server := site(t, shelf)
@@ -96,13 +100,15 @@ func TestStatesAreRecordedAndCompared(t *testing.T) {
 	}
 	changed := site(t, strings.Replace(shelf, "'Cat'", "'Cow'", 1))
 	got := play(t, path, func(o *replay.Options) { o.URL = changed.URL + "/" })
-	if got.Verdict != replay.Differs || got.First < 3 || got.First > 4 || len(got.Calls[got.First-1].Differences) != 1 || got.Calls[got.First-1].Differences[0].Pointer != "/state/shelf.items/items/1" {
+	if got.Verdict != replay.Differs || got.First < 3 || got.First > 4 ||
+		len(got.Calls[got.First-1].Differences) != 1 ||
+		got.Calls[got.First-1].Differences[0].Pointer != "/state/shelf.items/items/1" {
 		t.Errorf("another item: %s", text(t, got))
 	}
 }
 
-// A page that changes by itself can be ahead of the recording: what it has after a click, it had there after a call that
-// only waited. Another item is a difference all the same, and so is one that a call between may have made.
+// A page that changes by itself can be ahead of the recording: what it has after a click, it had there after a call
+// that only waited. Another item is a difference all the same, and so is one that a call between may have made.
 func TestAStateThatComesSoonerIsTheSame(t *testing.T) {
 	t.Parallel()
 	now := strings.Replace(strings.Replace(shelf, "setTimeout(() => {", "{", 1), "}, 50)", "}", 1)
@@ -114,7 +120,10 @@ func TestAStateThatComesSoonerIsTheSame(t *testing.T) {
 		first   int
 	}{
 		{"at once", [2]string{"page.info", `{}`}, now, replay.Reproduced, 0},
-		{"another item at once", [2]string{"page.info", `{}`}, strings.Replace(now, "'Cat'", "'Cow'", 1), replay.Differs, 3},
+		{
+			"another item at once", [2]string{"page.info", `{}`},
+			strings.Replace(now, "'Cat'", "'Cow'", 1), replay.Differs, 3,
+		},
 		{"before a call that acts", [2]string{"keyboard.press", `{"key":"Tab"}`}, now, replay.Differs, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,13 +143,17 @@ func TestAStateThatComesSoonerIsTheSame(t *testing.T) {
 			}))
 			t.Cleanup(slow.Close)
 			// The state that the click leaves is read when the call after it begins.
-			path := shelfRecorded(t, slow.URL, slices.Insert(slices.Clone(shelfCalls), 3, c.between), func(call string) {
+			path := shelfRecorded(t, slow.URL, slices.Insert(slices.Clone(shelfCalls), 3, c.between), func(
+				call string,
+			) {
 				if call == "locator.wait_for" {
 					close(add)
 				}
 			})
 			at := site(t, c.page)
-			if r := play(t, path, func(o *replay.Options) { o.URL = at.URL + "/" }); r.Verdict != c.verdict || r.First != c.first {
+			if r := play(t, path, func(o *replay.Options) {
+				o.URL = at.URL + "/"
+			}); r.Verdict != c.verdict || r.First != c.first {
 				t.Errorf("%s", text(t, r))
 			}
 		})

@@ -17,7 +17,8 @@ import (
 // Calls on two tabs are repeated each on its own; a storage state is there before the first of them.
 func TestTabsAndAStorageState(t *testing.T) {
 	t.Parallel()
-	server := site(t, `<!doctype html><title>Tab</title><input><p id="who"></p><script>who.textContent = 'user ' + (localStorage.getItem('who') || 'nobody')</script>`)
+	server := site(t, `<!doctype html><title>Tab</title><input><p id="who"></p><script>who.textContent = 'user ' + `+
+		`(localStorage.getItem('who') || 'nobody')</script>`)
 	path := filepath.Join(t.TempDir(), "a.rec")
 	recorder, err := capture.Open(capture.Files{Record: path}, capture.Options{Pages: true})
 	if err != nil {
@@ -28,7 +29,11 @@ func TestTabsAndAStorageState(t *testing.T) {
 	defer cancel()
 	do := func(tab int, name, args string) {
 		t.Helper()
-		r := h.Do(ctx, runtime.Call{Name: name, Arguments: json.RawMessage(args), Target: runtime.Target{RuntimeID: h.Tabs()[tab].RuntimeID}})
+		r := h.Do(ctx, runtime.Call{
+			Name:      name,
+			Arguments: json.RawMessage(args),
+			Target:    runtime.Target{RuntimeID: h.Tabs()[tab].RuntimeID},
+		})
 		if r.Err != nil {
 			t.Fatalf("%s: %v", name, r.Err)
 		}
@@ -47,11 +52,16 @@ func TestTabsAndAStorageState(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Close()
-	if r := play(t, path, func(o *replay.Options) { o.Offline = true }); r.Verdict != replay.Reproduced || len(r.Calls) != 6 {
+	if r := play(t, path, func(o *replay.Options) {
+		o.Offline = true
+	}); r.Verdict != replay.Reproduced || len(r.Calls) != 6 {
 		t.Errorf("two tabs: %s", text(t, r))
 	}
 	state := `{"cookies":[],"origins":[{"origin":"` + server.URL + `","localStorage":[{"name":"who","value":"Ada"}]}]}`
-	r := play(t, path, func(o *replay.Options) { o.Offline, o.Prepare = true, replay.FromState(json.RawMessage(state)) })
+	r := play(t, path, func(o *replay.Options) {
+		o.Offline = true
+		o.Prepare = replay.FromState(json.RawMessage(state))
+	})
 	if r.Verdict != replay.Differs || r.First != 4 || !strings.Contains(text(t, r), `"is": "user Ada"`) {
 		t.Errorf("with a storage state: %s", text(t, r))
 	}

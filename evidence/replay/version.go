@@ -38,7 +38,8 @@ func BisectVersion(ctx context.Context, l *Log, o Options, binary string, args [
 	}
 	there := &Report{}
 	if json.Unmarshal(out.Bytes(), there) != nil || there.Verdict == "" {
-		return nil, fault.New(fault.InvalidInput, "the other build gave no report of a replay").With("words", fault.Clip(strings.TrimSpace(words.String()), 500))
+		return nil, fault.New(fault.InvalidInput, "the other build gave no report of a replay").
+			With("words", fault.Clip(strings.TrimSpace(words.String()), 500))
 	}
 	d := &VersionDifference{Report: there}
 	for i := range max(len(here.Calls), len(there.Calls)) {
@@ -50,7 +51,10 @@ func BisectVersion(ctx context.Context, l *Log, o Options, binary string, args [
 			b = there.Calls[i]
 		}
 		if a.Verdict != b.Verdict || a.Is.OK != b.Is.OK || a.Is.Code != b.Is.Code || a.Is.Step != b.Is.Step {
-			d.Call, d.Name, d.Here, d.There = i+1, firstOf(a.Name, b.Name), a.Is, b.Is
+			d.Call = i + 1
+			d.Name = firstOf(a.Name, b.Name)
+			d.Here = a.Is
+			d.There = b.Is
 			break
 		}
 	}

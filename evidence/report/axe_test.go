@@ -68,10 +68,16 @@ func TestPageHasNoFindingsOfAxe(t *testing.T) {
 		if _, err := tab.Call(ctx, "browser.navigate", map[string]any{"url": site.URL}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tab.Call(ctx, "locator.wait_for", map[string]any{"locator": map[string]any{"selector": "html[data-axe]"}, "state": "attached", "timeout_ms": 60000}); err != nil {
+		if _, err := tab.Call(ctx, "locator.wait_for", map[string]any{
+			"locator":    map[string]any{"selector": "html[data-axe]"},
+			"state":      "attached",
+			"timeout_ms": 60000,
+		}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := tab.PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: `return JSON.parse(document.documentElement.dataset.axe);`})
+		r, err := tab.PageEvaluate(ctx, outrider.PageEvaluateArgs{
+			Body: `return JSON.parse(document.documentElement.dataset.axe);`,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

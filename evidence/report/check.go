@@ -124,7 +124,9 @@ func (c Check) Breaks() bool {
 
 // Well says whether the page is ok and none of its checks drifted or failed.
 func (p Page) Well() bool {
-	return p.OK && !slices.ContainsFunc(p.Checks, func(c Check) bool { return c.Status == "failed" || c.Status == "drifted" || c.Status == "not_run" })
+	return p.OK && !slices.ContainsFunc(p.Checks, func(c Check) bool {
+		return c.Status == "failed" || c.Status == "drifted" || c.Status == "not_run"
+	})
 }
 
 // Assertion is one assertion of a check, with the members that failed.
@@ -212,7 +214,8 @@ func (c Check) Detail() string {
 		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
 	case c.Status == "skipped":
 		return "the state it is about is not current"
-	case c.Status == "unknown" && slices.ContainsFunc(c.Assertions, func(a Assertion) bool { return a.Reason == "always_holds" }):
+	case c.Status == "unknown" &&
+		slices.ContainsFunc(c.Assertions, func(a Assertion) bool { return a.Reason == "always_holds" }):
 		return "it asks for what every page has"
 	case c.Status == "unknown":
 		return "it asks for nothing that can be seen"
@@ -242,7 +245,8 @@ func (p Page) redirected() bool {
 		return false
 	}
 	shown, err := url.Parse(p.URL)
-	return err == nil && asked.Host != "" && (asked.Host != shown.Host || strings.TrimSuffix(asked.Path, "/") != strings.TrimSuffix(shown.Path, "/"))
+	return err == nil && asked.Host != "" &&
+		(asked.Host != shown.Host || strings.TrimSuffix(asked.Path, "/") != strings.TrimSuffix(shown.Path, "/"))
 }
 
 // Print shows the page for people: on the first line whether it is well, and if
@@ -287,5 +291,8 @@ func (p Page) Print(w io.Writer) {
 		}
 	}
 	s := p.Summary
-	fmt.Fprintf(w, "  %d passed, %d drifted, %d failed, %d not run, %d skipped, %d unknown\n", s["passed"], s["drifted"], s["failed"], s["not_run"], s["skipped"], s["unknown"])
+	fmt.Fprintf(
+		w, "  %d passed, %d drifted, %d failed, %d not run, %d skipped, %d unknown\n",
+		s["passed"], s["drifted"], s["failed"], s["not_run"], s["skipped"], s["unknown"],
+	)
 }

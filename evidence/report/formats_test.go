@@ -41,9 +41,14 @@ func samplePicture() string {
 	draw.Draw(img, img.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
 	draw.Draw(img, image.Rect(0, 0, w, 56), image.NewUniform(color.RGBA{38, 60, 110, 255}), image.Point{}, draw.Src)
 	for i := range 4 {
-		draw.Draw(img, image.Rect(60, 100+i*50, 620-i*60, 124+i*50), image.NewUniform(color.RGBA{226, 228, 233, 255}), image.Point{}, draw.Src)
+		draw.Draw(
+			img, image.Rect(60, 100+i*50, 620-i*60, 124+i*50),
+			image.NewUniform(color.RGBA{226, 228, 233, 255}), image.Point{}, draw.Src,
+		)
 	}
-	draw.Draw(img, image.Rect(60, 340, 180, 380), image.NewUniform(color.RGBA{70, 120, 220, 255}), image.Point{}, draw.Src)
+	draw.Draw(
+		img, image.Rect(60, 340, 180, 380), image.NewUniform(color.RGBA{70, 120, 220, 255}), image.Point{}, draw.Src,
+	)
 	var out bytes.Buffer
 	if err := png.Encode(&out, img); err != nil {
 		panic(err)
@@ -62,20 +67,41 @@ func sample(t *testing.T) report.Run {
 		"ok": false, "url": "http://shop.test/items", "observed_at": "2026-01-02T03:04:05.000Z",
 		"checks": []any{
 			map[string]any{
-				"check_id": "next", "description": "The way to the next page", "severity": "critical", "status": "failed",
-				"map_path": path, "line": 4, "pointer": "/checks/0",
-				"error": map[string]any{"code": "assertion_failed", "message": "the check next fails"},
+				"check_id":    "next",
+				"description": "The way to the next page",
+				"severity":    "critical",
+				"status":      "failed",
+				"map_path":    path,
+				"line":        4,
+				"pointer":     "/checks/0",
+				"error":       map[string]any{"code": "assertion_failed", "message": "the check next fails"},
 				"assertions": []any{map[string]any{
-					"ok": false, "line": 4, "pointer": "/checks/0/assertions/0", "box": map[string]any{"x": 60, "y": 340, "width": 120, "height": 40},
-					"mismatches": []any{map[string]any{"member": "text_equals", "expected": "Next", "found": "More", "message": `#next: text is "More", expected "Next"`}},
+					"ok":      false,
+					"line":    4,
+					"pointer": "/checks/0/assertions/0",
+					"box":     map[string]any{"x": 60, "y": 340, "width": 120, "height": 40},
+					"mismatches": []any{map[string]any{
+						"member":   "text_equals",
+						"expected": "Next",
+						"found":    "More",
+						"message":  `#next: text is "More", expected "Next"`,
+					}},
 				}},
 				"evidence": map[string]any{
-					"screenshot":   map[string]any{"data_url": samplePicture(), "viewport": map[string]any{"width": 800, "height": 450}},
+					"screenshot": map[string]any{
+						"data_url": samplePicture(),
+						"viewport": map[string]any{"width": 800, "height": 450},
+					},
 					"dom_snapshot": map[string]any{"text": "Items\n" + hostile},
 				},
 			},
 			map[string]any{
-				"check_id": "send", "severity": "major", "status": "drifted", "map_path": path, "line": 5, "pointer": "/checks/1",
+				"check_id": "send",
+				"severity": "major",
+				"status":   "drifted",
+				"map_path": path,
+				"line":     5,
+				"pointer":  "/checks/1",
 				"drift": []any{map[string]any{
 					"preferred": "#send", "matched": "button[type=submit]", "candidate": "fallback_selectors/0",
 					"proposal": map[string]any{"selector": "button[type=submit]"},
@@ -88,7 +114,10 @@ func sample(t *testing.T) report.Run {
 			map[string]any{"check_id": "title", "severity": "minor", "status": "passed", "map_path": path},
 			map[string]any{"check_id": "later", "severity": "minor", "status": "skipped", "map_path": path},
 		},
-		"states": []any{map[string]any{"name": "list", "current": true}, map[string]any{"name": "empty", "current": false}},
+		"states": []any{
+			map[string]any{"name": "list", "current": true},
+			map[string]any{"name": "empty", "current": false},
+		},
 	}
 	raw, err := json.Marshal(answer)
 	if err != nil {
@@ -106,13 +135,40 @@ func sample(t *testing.T) report.Run {
 	nested := report.PageSuite(page)
 	nested.Name = "shop.yaml: check"
 	return report.Run{
-		Title: "shop.yaml", StartedAt: "2026-01-02T03:04:05Z", DurationMS: 2140, Result: map[string]any{"ok": false, "plan": "shop.yaml"},
+		Title:      "shop.yaml",
+		StartedAt:  "2026-01-02T03:04:05Z",
+		DurationMS: 2140,
+		Result:     map[string]any{"ok": false, "plan": "shop.yaml"},
 		Suites: []report.Suite{{
-			Name: "shop.yaml", File: "shop.yaml", DurationMS: 2140, StartedAt: "2026-01-02T03:04:05Z", Suites: []report.Suite{nested},
+			Name:       "shop.yaml",
+			File:       "shop.yaml",
+			DurationMS: 2140,
+			StartedAt:  "2026-01-02T03:04:05Z",
+			Suites:     []report.Suite{nested},
 			Tests: []report.Test{
-				{Name: "sign in", Class: "plan", Outcome: report.Passed, DurationMS: 840, Steps: []report.Step{{Name: "fill text.insert", OK: true, DurationMS: 30}}},
-				{Name: "retried", Class: "plan", Outcome: report.Flaky, DurationMS: 620, Message: "held at the second attempt"},
-				{Name: hostile, Class: "plan", Outcome: report.Failed, DurationMS: 512, Message: hostile, Kind: "expectation", Failures: []report.Failure{{Message: hostile}}},
+				{
+					Name:       "sign in",
+					Class:      "plan",
+					Outcome:    report.Passed,
+					DurationMS: 840,
+					Steps:      []report.Step{{Name: "fill text.insert", OK: true, DurationMS: 30}},
+				},
+				{
+					Name:       "retried",
+					Class:      "plan",
+					Outcome:    report.Flaky,
+					DurationMS: 620,
+					Message:    "held at the second attempt",
+				},
+				{
+					Name:       hostile,
+					Class:      "plan",
+					Outcome:    report.Failed,
+					DurationMS: 512,
+					Message:    hostile,
+					Kind:       "expectation",
+					Failures:   []report.Failure{{Message: hostile}},
+				},
 				{Name: "sign out", Class: "plan", Outcome: report.Skipped, Message: "a step before it failed"},
 			},
 		}},
@@ -121,7 +177,8 @@ func sample(t *testing.T) report.Run {
 
 // TestTotals holds the totals that every format shows.
 func TestTotals(t *testing.T) {
-	if got, want := sample(t).Total().String(), "2 failed, 1 broken, 1 flaky, 1 drifted, 4 passed, 3 skipped"; got != want {
+	got, want := sample(t).Total().String(), "2 failed, 1 broken, 1 flaky, 1 drifted, 4 passed, 3 skipped"
+	if got != want {
 		t.Errorf("totals are %q, want %q", got, want)
 	}
 }
@@ -130,8 +187,14 @@ func TestTotals(t *testing.T) {
 // its children in their order.
 var junitForm = map[string]struct{ attributes, children []string }{
 	"testsuites": {[]string{"name", "tests", "failures", "errors", "skipped", "time"}, []string{"testsuite"}},
-	"testsuite":  {[]string{"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "file"}, []string{"testcase", "testsuite"}},
-	"testcase":   {[]string{"name", "classname", "time", "file", "line"}, []string{"failure", "error", "skipped", "system-out"}},
+	"testsuite": {
+		[]string{"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "file"},
+		[]string{"testcase", "testsuite"},
+	},
+	"testcase": {
+		[]string{"name", "classname", "time", "file", "line"},
+		[]string{"failure", "error", "skipped", "system-out"},
+	},
 	"failure":    {[]string{"message", "type"}, nil},
 	"error":      {[]string{"message", "type"}, nil},
 	"skipped":    {[]string{"message", "type"}, nil},
@@ -183,7 +246,10 @@ func TestJUnitIsOfTheCommonForm(t *testing.T) {
 			}
 			last = at
 			a, b, d, e := walk(c)
-			tests, failures, errs, skipped = tests+a, failures+b, errs+d, skipped+e
+			tests += a
+			failures += b
+			errs += d
+			skipped += e
 		}
 		switch name {
 		case "testcase":
@@ -197,7 +263,8 @@ func TestJUnitIsOfTheCommonForm(t *testing.T) {
 			skipped = 1
 		case "testsuite", "testsuites":
 			got := fmt.Sprint(n.attr("tests"), n.attr("failures"), n.attr("errors"), n.attr("skipped"))
-			if want := fmt.Sprint(fmt.Sprint(tests), fmt.Sprint(failures), fmt.Sprint(errs), fmt.Sprint(skipped)); got != want {
+			want := fmt.Sprint(fmt.Sprint(tests), fmt.Sprint(failures), fmt.Sprint(errs), fmt.Sprint(skipped))
+			if got != want {
 				t.Errorf("%s %q counts %s, holds %s", name, n.attr("name"), got, want)
 			}
 		}
@@ -249,7 +316,8 @@ func TestSARIFHasThePlaces(t *testing.T) {
 		if r.Message.Text == `next: #next: text is "More", expected "Next"` {
 			found = true
 			at := r.Locations[0].PhysicalLocation
-			if at.Region.StartLine != 4 || !strings.HasSuffix(at.ArtifactLocation.URI, "/actions.json") || r.Level != "error" || r.RuleID != "checks.failed" {
+			if at.Region.StartLine != 4 || !strings.HasSuffix(at.ArtifactLocation.URI, "/actions.json") ||
+				r.Level != "error" || r.RuleID != "checks.failed" {
 				t.Errorf("result %+v", r)
 			}
 		}
@@ -310,7 +378,9 @@ func TestAnnotationsAreOneCommandALine(t *testing.T) {
 			t.Errorf("no command: %q", l)
 		}
 	}
-	if len(lines) != 5 || !strings.Contains(out, `actions.json,line=4,title=checks.failed::next: #next: text is "More", expected "Next"`) {
+	if len(lines) != 5 || !strings.Contains(
+		out, `actions.json,line=4,title=checks.failed::next: #next: text is "More", expected "Next"`,
+	) {
 		t.Errorf("%d lines:\n%s", len(lines), out)
 	}
 }
@@ -322,7 +392,8 @@ func TestSummaryHasNoMarkupOfThePage(t *testing.T) {
 			t.Errorf("%q in\n%s", bad, out)
 		}
 	}
-	if !strings.Contains(out, "2 failed, 1 broken, 1 flaky, 1 drifted") || !strings.Contains(out, "\n| failed | shop.yaml › ") {
+	if !strings.Contains(out, "2 failed, 1 broken, 1 flaky, 1 drifted") ||
+		!strings.Contains(out, "\n| failed | shop.yaml › ") {
 		t.Errorf("summary:\n%s", out)
 	}
 }

@@ -91,7 +91,10 @@ func Summary(r Run) []byte {
 		if len(t.Failures) > 0 && t.Failures[0].Place.File != "" {
 			place = t.Failures[0].Place
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.Outcome, markdown(strings.Join(append(path, t.Name), " › ")), markdown(t.Message), markdown(place.String()))
+		fmt.Fprintf(
+			&b, "| %s | %s | %s | %s |\n", t.Outcome, markdown(strings.Join(append(path, t.Name), " › ")),
+			markdown(t.Message), markdown(place.String()),
+		)
 	})
 	if left > 0 {
 		fmt.Fprintf(&b, "\nand %d more\n", left)

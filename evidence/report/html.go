@@ -64,8 +64,15 @@ const mostStatic = 200
 // policy in the page lets no other script run and nothing be fetched.
 func HTML(r Run) ([]byte, error) {
 	shown := shownRun{
-		Title: line(r.Title), OK: r.OK, StartedAt: r.StartedAt, DurationMS: r.DurationMS, Totals: r.Total(),
-		Past: []string{}, Suites: []string{}, Tests: []shownTest{}, Pictures: []picture{},
+		Title:      line(r.Title),
+		OK:         r.OK,
+		StartedAt:  r.StartedAt,
+		DurationMS: r.DurationMS,
+		Totals:     r.Total(),
+		Past:       []string{},
+		Suites:     []string{},
+		Tests:      []shownTest{},
+		Pictures:   []picture{},
 	}
 	past := r.Past[max(len(r.Past)-mostPast, 0):]
 	for _, p := range past {
@@ -106,7 +113,8 @@ func HTML(r Run) ([]byte, error) {
 	var out bytes.Buffer
 	err = reportTemplate.Execute(&out, map[string]any{
 		"Title": shown.Title, "OK": r.OK, "Totals": shown.Totals.String(), "Took": span(r.DurationMS), "Static": static,
-		"Policy":  "default-src 'none'; img-src data:; style-src '" + hashOf(pageCSS) + "'; script-src '" + hashOf(pageJS) + "'; base-uri 'none'; form-action 'none'",
+		"Policy": "default-src 'none'; img-src data:; style-src '" + hashOf(pageCSS) + "'; script-src '" +
+			hashOf(pageJS) + "'; base-uri 'none'; form-action 'none'",
 		"Style":   template.HTML("<style>" + pageCSS + "</style>"),                                          //nolint:gosec // embedded
 		"Data":    template.HTML(`<script type="application/json" id="data">` + string(data) + "</script>"), //nolint:gosec // JSON with <, > and & escaped
 		"Program": template.HTML("<script>" + pageJS + "</script>"),                                         //nolint:gosec // embedded
@@ -146,11 +154,16 @@ func (t *Test) place() Place {
 func (t *Test) cleaned() Test {
 	c := *t
 	c.ID = "" // the page has the suites
-	c.Name, c.Message, c.Description, c.URL = line(t.Name), line(t.Message), line(t.Description), line(t.URL)
+	c.Name = line(t.Name)
+	c.Message = line(t.Message)
+	c.Description = line(t.Description)
+	c.URL = line(t.URL)
 	c.Failures = slices.Clone(t.Failures)
 	for i := range c.Failures {
 		f := &c.Failures[i]
-		f.Message, f.Expected, f.Found = line(f.Message), line(f.Expected), line(f.Found)
+		f.Message = line(f.Message)
+		f.Expected = line(f.Expected)
+		f.Found = line(f.Found)
 	}
 	c.Steps = slices.Clone(t.Steps)
 	for i := range c.Steps {

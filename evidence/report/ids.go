@@ -101,7 +101,8 @@ func (r Run) classes() func(path []string, t *Test) string {
 func (r Run) prefixes() func(path []string, t *Test) string {
 	names := map[string]int{}
 	r.Each(func(_ []string, t *Test) { names[t.Name]++ })
-	several := len(r.Suites) > 1 || len(r.Suites) == 1 && r.Suites[0].Name != r.Title && r.Suites[0].Name != r.Suites[0].URL
+	several := len(r.Suites) > 1 ||
+		len(r.Suites) == 1 && r.Suites[0].Name != r.Title && r.Suites[0].Name != r.Suites[0].URL
 	return func(path []string, t *Test) string {
 		switch {
 		case several:

@@ -20,15 +20,31 @@ func rows(n int) report.Run {
 	for i := range n {
 		run.Suites = append(run.Suites, report.Suite{
 			Name: fmt.Sprintf("shop.order [%d]", i+1), File: "shop.plan.yaml",
-			Tests: []report.Test{{Name: "order", Class: "plan", Outcome: report.Failed, Message: "no order", Place: report.Place{File: "shop.plan.yaml", Line: 7}}},
+			Tests: []report.Test{{
+				Name:    "order",
+				Class:   "plan",
+				Outcome: report.Failed,
+				Message: "no order",
+				Place:   report.Place{File: "shop.plan.yaml", Line: 7},
+			}},
 		})
 	}
 	for range 2 {
-		page := report.PageSuite(report.Page{URL: "http://127.0.0.1:1234/items?x=1", Unmet: []string{"the status is 500"}})
-		page.Tests = append(page.Tests, report.Test{Name: "next", Class: "checks.critical", Outcome: report.Passed}, report.Test{Name: "next", Class: "checks.critical", Outcome: report.Broken, Message: "no page"})
+		page := report.PageSuite(report.Page{
+			URL:   "http://127.0.0.1:1234/items?x=1",
+			Unmet: []string{"the status is 500"},
+		})
+		page.Tests = append(
+			page.Tests, report.Test{Name: "next", Class: "checks.critical", Outcome: report.Passed},
+			report.Test{Name: "next", Class: "checks.critical", Outcome: report.Broken, Message: "no page"},
+		)
 		run.Suites = append(run.Suites, page)
 	}
-	run.Suites = append(run.Suites, report.Suite{Name: "shop.order [1]", File: "other/shop.plan.yaml", Tests: []report.Test{{Name: "order", Class: "plan.setup", Outcome: report.Passed}}})
+	run.Suites = append(run.Suites, report.Suite{
+		Name:  "shop.order [1]",
+		File:  "other/shop.plan.yaml",
+		Tests: []report.Test{{Name: "order", Class: "plan.setup", Outcome: report.Passed}},
+	})
 	return run.Distinct()
 }
 
@@ -56,7 +72,8 @@ func TestTestsAreToldApart(t *testing.T) {
 	want := []string{
 		"shop.order [1] | order", "shop.order [2] | order", "shop.order [3] | order",
 		"/items?x=1 page | page", "/items?x=1 checks.critical | next", "/items?x=1 checks.critical | next (2)",
-		"/items?x=1 (2) page | page", "/items?x=1 (2) checks.critical | next", "/items?x=1 (2) checks.critical | next (2)",
+		"/items?x=1 (2) page | page", "/items?x=1 (2) checks.critical | next",
+		"/items?x=1 (2) checks.critical | next (2)",
 		"shop.order [1] (other/shop.plan.yaml) setup | order",
 	}
 	if !slices.Equal(got, want) {
@@ -76,14 +93,19 @@ func TestTestsAreToldApart(t *testing.T) {
 
 // TestAnnotationsThatAreLeftOutAreCounted: GitHub shows ten of a step.
 func TestAnnotationsThatAreLeftOutAreCounted(t *testing.T) {
-	lines := strings.Split(strings.TrimSpace(string(report.Annotations(rows(20), "the summary of the job", "out.html"))), "\n")
+	lines := strings.Split(
+		strings.TrimSpace(string(report.Annotations(rows(20), "the summary of the job", "out.html"))), "\n",
+	)
 	if len(lines) != 10 || lines[9] != "::error title=outrider::15 more: see the summary of the job and out.html" {
 		t.Errorf("%d lines:\n%s", len(lines), strings.Join(lines, "\n"))
 	}
-	if want := "title=checks.broken::http://127.0.0.1:1234/items?x=1 › next (2): no page"; !strings.HasSuffix(lines[0], want) {
+	if want := "title=checks.broken::http://127.0.0.1:1234/items?x=1 › next (2): no page"; !strings.HasSuffix(
+		lines[0], want,
+	) {
 		t.Errorf("first is %q, want what could not be judged: %q", lines[0], want)
 	}
-	if want := "::error file=shop.plan.yaml,line=7,title=plan.failed::shop.order [1] › order: no order"; lines[2] != want {
+	if want := "::error file=shop.plan.yaml,line=7,title=plan.failed::shop.order [1] › order: no order"; lines[2] !=
+		want {
 		t.Errorf("third is %q, want %q", lines[2], want)
 	}
 	if few := string(report.Annotations(rows(3))); strings.Contains(few, "more:") {
@@ -102,8 +124,18 @@ func TestSARIFIsNowhereWithoutAPlace(t *testing.T) {
 	}
 	run := rows(1)
 	run.Suites = append(run.Suites, report.Suite{Name: "files", Tests: []report.Test{
-		{Name: "below", Class: "plan", Outcome: report.Failed, Place: report.Place{File: filepath.Join(here, "a b", "map.json")}},
-		{Name: "elsewhere", Class: "plan", Outcome: report.Flaky, Place: report.Place{File: filepath.Join(filepath.Dir(here), "other.json"), Line: 3, Pointer: "/tools/0"}},
+		{
+			Name:    "below",
+			Class:   "plan",
+			Outcome: report.Failed,
+			Place:   report.Place{File: filepath.Join(here, "a b", "map.json")},
+		},
+		{
+			Name:    "elsewhere",
+			Class:   "plan",
+			Outcome: report.Flaky,
+			Place:   report.Place{File: filepath.Join(filepath.Dir(here), "other.json"), Line: 3, Pointer: "/tools/0"},
+		},
 	}})
 	text, err := report.SARIF(run.Findings(), "1.2.3")
 	if err != nil {
@@ -136,7 +168,8 @@ func TestSARIFIsNowhereWithoutAPlace(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		" file://DIR/other.json:3", "%SRCROOT% a%20b/map.json:1", "%SRCROOT% actions.json:1", "%SRCROOT% actions.json:1",
+		" file://DIR/other.json:3", "%SRCROOT% a%20b/map.json:1",
+		"%SRCROOT% actions.json:1", "%SRCROOT% actions.json:1",
 		"%SRCROOT% actions.json:1", "%SRCROOT% actions.json:1", "%SRCROOT% shop.plan.yaml:7",
 	}
 	if !slices.Equal(got, want) {

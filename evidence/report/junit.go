@@ -72,10 +72,21 @@ func counts(t Totals, ms int64) junitCounts {
 func junitOf(s Suite, path []string, classes func([]string, *Test) string) junitSuite {
 	path = append(path[:len(path):len(path)], s.Name)
 	// The timestamp has no zone: it is UTC.
-	one := junitSuite{Name: line(s.Name), junitCounts: counts(s.total(), s.DurationMS), Timestamp: strings.TrimSuffix(s.StartedAt, "Z"), File: s.File}
+	one := junitSuite{
+		Name:        line(s.Name),
+		junitCounts: counts(s.total(), s.DurationMS),
+		Timestamp:   strings.TrimSuffix(s.StartedAt, "Z"),
+		File:        s.File,
+	}
 	for i := range s.Tests {
 		t := &s.Tests[i]
-		c := junitCase{Name: line(t.Name), Class: line(classes(path, t)), Time: seconds(t.DurationMS), File: t.Place.File, Line: t.Place.Line}
+		c := junitCase{
+			Name:  line(t.Name),
+			Class: line(classes(path, t)),
+			Time:  seconds(t.DurationMS),
+			File:  t.Place.File,
+			Line:  t.Place.Line,
+		}
 		m := &junitMessage{Message: line(t.Message), Type: t.Kind, Text: t.plain()}
 		switch t.Outcome {
 		case Failed:

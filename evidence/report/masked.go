@@ -32,7 +32,9 @@ func (r Run) Masked(m Masker) Run {
 }
 
 func (s Suite) masked(m Masker) Suite {
-	s.Name, s.URL, s.File = m.Mask(s.Name), m.Mask(s.URL), m.MaskLong(s.File)
+	s.Name = m.Mask(s.Name)
+	s.URL = m.Mask(s.URL)
+	s.File = m.MaskLong(s.File)
 	s.Tests, s.Suites = slices.Clone(s.Tests), slices.Clone(s.Suites)
 	for i := range s.Tests {
 		s.Tests[i] = s.Tests[i].masked(m)
@@ -44,12 +46,19 @@ func (s Suite) masked(m Masker) Suite {
 }
 
 func (t Test) masked(m Masker) Test {
-	t.Name, t.ID, t.Description, t.Message, t.URL = m.Mask(t.Name), m.Mask(t.ID), m.Mask(t.Description), m.Mask(t.Message), m.Mask(t.URL)
+	t.Name = m.Mask(t.Name)
+	t.ID = m.Mask(t.ID)
+	t.Description = m.Mask(t.Description)
+	t.Message = m.Mask(t.Message)
+	t.URL = m.Mask(t.URL)
 	t.Place, t.PictureFile = t.Place.masked(m), m.MaskLong(t.PictureFile)
 	t.Failures, t.Steps = slices.Clone(t.Failures), slices.Clone(t.Steps)
 	for i := range t.Failures {
 		f := &t.Failures[i]
-		f.Message, f.Expected, f.Found, f.Place = m.Mask(f.Message), m.Mask(f.Expected), m.Mask(f.Found), f.Place.masked(m)
+		f.Message = m.Mask(f.Message)
+		f.Expected = m.Mask(f.Expected)
+		f.Found = m.Mask(f.Found)
+		f.Place = f.Place.masked(m)
 	}
 	for i := range t.Steps {
 		t.Steps[i].Name, t.Steps[i].Message = m.Mask(t.Steps[i].Name), m.Mask(t.Steps[i].Message)
@@ -59,7 +68,9 @@ func (t Test) masked(m Masker) Test {
 }
 
 func (p Place) masked(m Masker) Place {
-	p.File, p.Pointer, p.Lines = m.MaskLong(p.File), m.Mask(p.Pointer), slices.Clone(p.Lines)
+	p.File = m.MaskLong(p.File)
+	p.Pointer = m.Mask(p.Pointer)
+	p.Lines = slices.Clone(p.Lines)
 	for i := range p.Lines {
 		p.Lines[i].Text = m.Mask(p.Lines[i].Text)
 	}

@@ -23,10 +23,23 @@ func secretRun(t *testing.T, secret string) report.Run {
 	run.Result = map[string]any{"ok": false, "plan": secret, "duration_ms": 1234, "name": secret, "test": []int{1234}}
 	run.Suites[0].Tests[1].Place = report.Place{File: "root/name/test.yaml", Line: 1234, Pointer: "/" + secret}
 	run.Suites[0].Tests = append(run.Suites[0].Tests, report.Test{
-		Name: "types " + secret, Class: "plan", Outcome: report.Failed, Kind: "expectation", Message: "found " + secret, Description: secret, DurationMS: 1234,
-		Failures: []report.Failure{{Message: "found " + secret, Expected: secret, Found: secret, Place: report.Place{File: "plan.yaml", Line: 3, Lines: []report.Line{{Number: 3, Text: secret}}}}},
-		Steps:    []report.Step{{Name: secret, Message: secret}}, Texts: []report.Text{{Title: "console", Body: "typed " + secret}}, Repairs: []report.Text{{Title: "repair", Body: "+" + secret, Diff: true}},
-		URL: "http://shop.test/?q=" + secret,
+		Name:        "types " + secret,
+		Class:       "plan",
+		Outcome:     report.Failed,
+		Kind:        "expectation",
+		Message:     "found " + secret,
+		Description: secret,
+		DurationMS:  1234,
+		Failures: []report.Failure{{
+			Message:  "found " + secret,
+			Expected: secret,
+			Found:    secret,
+			Place:    report.Place{File: "plan.yaml", Line: 3, Lines: []report.Line{{Number: 3, Text: secret}}},
+		}},
+		Steps:   []report.Step{{Name: secret, Message: secret}},
+		Texts:   []report.Text{{Title: "console", Body: "typed " + secret}},
+		Repairs: []report.Text{{Title: "repair", Body: "+" + secret, Diff: true}},
+		URL:     "http://shop.test/?q=" + secret,
 	})
 	return run
 }
@@ -47,7 +60,8 @@ func TestFormatsWithASecretThatIsAWord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if formats[format] = text; !strings.Contains(string(text), "{{secret:PW}}") && format != "github" {
+			formats[format] = text
+			if !strings.Contains(string(text), "{{secret:PW}}") && format != "github" {
 				t.Errorf("%s: %s shows no placeholder", secret, format)
 			}
 			if secret == "c4nary-of-reports" && bytes.Contains(text, []byte(secret)) {
@@ -62,7 +76,12 @@ func TestFormatsWithASecretThatIsAWord(t *testing.T) {
 			why: [...document.querySelectorAll(".why.failed")].map((e) => e.textContent).find((x) => x.startsWith("found")),
 			styled: [...document.styleSheets].length,
 		};`)
-	compare(t, got, map[string]string{"rows": "13", "title": "{{secret:PW0}}.yaml", "why": "found {{secret:PW0}}", "styled": "1"})
+	compare(t, got, map[string]string{
+		"rows":   "13",
+		"title":  "{{secret:PW0}}.yaml",
+		"why":    "found {{secret:PW0}}",
+		"styled": "1",
+	})
 }
 
 // parses reads the formats that programs read.
@@ -86,7 +105,8 @@ func parses(t *testing.T, formats map[string][]byte, run report.Run) {
 		Name   string
 		Report report.Run
 	}
-	if err := json.Unmarshal(formats["json"], &doc); err != nil || doc.MS != 1234 || doc.Report.DurationMS != 1234 || doc.Name != "{{secret:PW}}" {
+	if err := json.Unmarshal(formats["json"], &doc); err != nil || doc.MS != 1234 || doc.Report.DurationMS != 1234 ||
+		doc.Name != "{{secret:PW}}" {
 		t.Errorf("%v: %+v", err, doc)
 	}
 	past, err := report.ReadPast(formats["json"])
@@ -101,7 +121,8 @@ func parses(t *testing.T, formats map[string][]byte, run report.Run) {
 		t.Errorf("the history has %s, the run %s", counted, run.Total())
 	}
 	for _, l := range strings.Split(strings.TrimSpace(string(formats["annotations"])), "\n") {
-		if !strings.HasPrefix(l, "::error ") && !strings.HasPrefix(l, "::warning ") && !strings.HasPrefix(l, "::notice ") {
+		if !strings.HasPrefix(l, "::error ") && !strings.HasPrefix(l, "::warning ") &&
+			!strings.HasPrefix(l, "::notice ") {
 			t.Errorf("no annotation: %q", l)
 		}
 	}

@@ -17,19 +17,45 @@
     e.append(...children.filter((c) => c !== undefined && c !== null && c !== ""));
     return e;
   };
-  const span = (ms) => (ms < 1000 ? `${ms} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`);
+  const span = (ms) =>
+    ms < 1000
+      ? `${ms} ms`
+      : ms < 60000
+        ? `${(ms / 1000).toFixed(1)} s`
+        : `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`;
   const capital = (s) => s[0].toUpperCase() + s.slice(1);
   const place = (p) => (p && p.file ? p.file + (p.line ? `:${p.line}` : "") + (p.pointer ? ` ${p.pointer}` : "") : "");
 
   const longest = Math.max(1, ...run.tests.map((t) => t.duration_ms));
   run.tests.forEach((t, i) => {
     t.index = i;
-    t.text = [t.name, t.class, t.description, t.message, t.url, run.suites[t.suite], place(t.place), ...(t.failures || []).map((f) => f.message)].join("\n").toLowerCase();
+    t.text = [
+      t.name,
+      t.class,
+      t.description,
+      t.message,
+      t.url,
+      run.suites[t.suite],
+      place(t.place),
+      ...(t.failures || []).map((f) => f.message)
+    ]
+      .join("\n")
+      .toLowerCase();
   });
 
   if (run.started_at) {
     const when = new Date(run.started_at);
-    if (!isNaN(when)) document.getElementById("when").append(" · ", make("time", { datetime: run.started_at }, when.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })));
+    if (!isNaN(when))
+      document
+        .getElementById("when")
+        .append(
+          " · ",
+          make(
+            "time",
+            { datetime: run.started_at },
+            when.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+          )
+        );
   }
   const bar = document.getElementById("bar");
   for (const o of order) {
@@ -41,11 +67,26 @@
 
   // The tools above the list.
   const filter = { outcome: "all", text: "", sort: "order" };
-  const search = make("input", { type: "search", placeholder: "Search tests, messages and files", "aria-label": "Search tests", id: "search", autocomplete: "off", spellcheck: "false" });
+  const search = make("input", {
+    type: "search",
+    placeholder: "Search tests, messages and files",
+    "aria-label": "Search tests",
+    id: "search",
+    autocomplete: "off",
+    spellcheck: "false"
+  });
   const chips = make("div", { class: "chips", role: "group", "aria-label": "Outcome" });
   const chip = (name, count) => {
-    const b = make("button", { type: "button", "data-outcome": name, "aria-pressed": String(name === "all") }, capital(name), make("b", {}, String(count)));
-    b.addEventListener("click", () => { filter.outcome = name; update(); });
+    const b = make(
+      "button",
+      { type: "button", "data-outcome": name, "aria-pressed": String(name === "all") },
+      capital(name),
+      make("b", {}, String(count))
+    );
+    b.addEventListener("click", () => {
+      filter.outcome = name;
+      update();
+    });
     chips.append(b);
   };
   chip("all", run.tests.length);
@@ -53,8 +94,13 @@
   // Suites with what failed come first, and in them the tests that did, so that nobody scrolls for them.
   const anyRed = order.some((o) => red.has(o) && run.totals[o]);
   const redSuites = new Set(run.tests.filter((t) => red.has(t.outcome)).map((t) => t.suite));
-  const sort = make("select", { "aria-label": "Order", id: "sort" }, anyRed ? make("option", { value: "red" }, "Failures first") : null,
-    make("option", { value: "order" }, "As run"), make("option", { value: "slow" }, "Slowest first"));
+  const sort = make(
+    "select",
+    { "aria-label": "Order", id: "sort" },
+    anyRed ? make("option", { value: "red" }, "Failures first") : null,
+    make("option", { value: "order" }, "As run"),
+    make("option", { value: "slow" }, "Slowest first")
+  );
   filter.sort = sort.value;
   const tools = document.getElementById("tools");
   tools.append(search, sort, chips);
@@ -70,7 +116,14 @@
     if (!p || !p.lines || !p.lines.length) return null;
     const pre = make("pre", { tabindex: "0", role: "group", "aria-label": `Lines of ${p.file}` });
     for (const l of p.lines) {
-      pre.append(make("span", { class: l.number === p.line ? "hit" : "row" }, make("span", { class: "n" }, String(l.number)), l.text));
+      pre.append(
+        make(
+          "span",
+          { class: l.number === p.line ? "hit" : "row" },
+          make("span", { class: "n" }, String(l.number)),
+          l.text
+        )
+      );
     }
     return pre;
   };
@@ -100,11 +153,26 @@
     } else {
       pre.append(x.body);
     }
-    return make("div", { class: "text" }, make("div", { class: "head" }, make("h3", {}, capital(x.title)), copied ? copy(x.body) : null), pre);
+    return make(
+      "div",
+      { class: "text" },
+      make("div", { class: "head" }, make("h3", {}, capital(x.title)), copied ? copy(x.body) : null),
+      pre
+    );
   };
   const shot = (t) => {
     const p = run.pictures[t.picture];
-    const box = make("div", { class: "shot" }, make("img", { src: p.src, alt: `The page when ${t.name} ${red.has(t.outcome) ? "failed" : "was judged"}`, loading: "lazy", width: p.width || null, height: p.height || null }));
+    const box = make(
+      "div",
+      { class: "shot" },
+      make("img", {
+        src: p.src,
+        alt: `The page when ${t.name} ${red.has(t.outcome) ? "failed" : "was judged"}`,
+        loading: "lazy",
+        width: p.width || null,
+        height: p.height || null
+      })
+    );
     if (t.outlines && p.width && p.height) {
       const ns = "http://www.w3.org/2000/svg";
       const svg = document.createElementNS(ns, "svg");
@@ -113,12 +181,24 @@
       svg.setAttribute("aria-hidden", "true");
       for (const o of t.outlines) {
         const rect = document.createElementNS(ns, "rect");
-        for (const [k, v] of Object.entries({ x: o.x - 4, y: o.y - 4, width: o.width + 8, height: o.height + 8, rx: 4 })) rect.setAttribute(k, v);
+        for (const [k, v] of Object.entries({
+          x: o.x - 4,
+          y: o.y - 4,
+          width: o.width + 8,
+          height: o.height + 8,
+          rx: 4
+        }))
+          rect.setAttribute(k, v);
         svg.append(rect);
       }
       box.append(svg);
     }
-    return make("div", {}, make("h3", {}, "Picture"), make("figure", {}, box, t.outlines ? make("figcaption", {}, "The target is outlined.") : null));
+    return make(
+      "div",
+      {},
+      make("h3", {}, "Picture"),
+      make("figure", {}, box, t.outlines ? make("figcaption", {}, "The target is outlined.") : null)
+    );
   };
   const body = (t) => {
     const b = make("div", { class: "body" });
@@ -127,7 +207,16 @@
     for (const f of t.failures || []) {
       const one = make("div", { class: "failure" }, make("p", {}, f.message));
       if (f.expected || f.found) {
-        one.append(make("dl", {}, make("dt", {}, "Expected"), make("dd", {}, make("code", {}, f.expected || "nothing")), make("dt", {}, "Found"), make("dd", {}, make("code", {}, f.found || "nothing"))));
+        one.append(
+          make(
+            "dl",
+            {},
+            make("dt", {}, "Expected"),
+            make("dd", {}, make("code", {}, f.expected || "nothing")),
+            make("dt", {}, "Found"),
+            make("dd", {}, make("code", {}, f.found || "nothing"))
+          )
+        );
       }
       if (place(f.place)) one.append(make("code", { class: "place" }, place(f.place)));
       const excerpt = lines(f.place);
@@ -135,7 +224,12 @@
       b.append(one);
     }
     if (!(t.failures || []).length) {
-      if (t.message) b.append(red.has(t.outcome) ? make("div", { class: "failure" }, make("p", {}, t.message)) : make("p", { class: "about" }, t.message));
+      if (t.message)
+        b.append(
+          red.has(t.outcome)
+            ? make("div", { class: "failure" }, make("p", {}, t.message))
+            : make("p", { class: "about" }, t.message)
+        );
       if (place(t.place)) b.append(make("code", { class: "place" }, place(t.place)));
       const excerpt = t.outcome === "passed" || t.outcome === "skipped" ? null : lines(t.place);
       if (excerpt) b.append(excerpt);
@@ -146,7 +240,15 @@
       const list = make("ol", { class: "steps" });
       for (const s of t.steps) {
         const o = s.skipped ? "skipped" : s.ok ? "passed" : "failed";
-        list.append(make("li", {}, make("span", { class: `word ${o}` }, o), make("span", { class: "name" }, s.name, s.message ? make("span", { class: `why ${o}` }, s.message) : null), make("span", { class: "took" }, span(s.duration_ms))));
+        list.append(
+          make(
+            "li",
+            {},
+            make("span", { class: `word ${o}` }, o),
+            make("span", { class: "name" }, s.name, s.message ? make("span", { class: `why ${o}` }, s.message) : null),
+            make("span", { class: "took" }, span(s.duration_ms))
+          )
+        );
       }
       b.append(make("h3", {}, "Steps"), list);
     }
@@ -157,7 +259,11 @@
     if (!t.history) return make("span", {});
     const all = [...t.history, t.outcome];
     const label = `Last ${all.length} runs, the newest last: ${all.map((o) => o || "absent").join(", ")}`;
-    return make("span", { class: "history", role: "img", "aria-label": label, title: label }, ...all.map((o) => make("i", { class: o || "none" })));
+    return make(
+      "span",
+      { class: "history", role: "img", "aria-label": label, title: label },
+      ...all.map((o) => make("i", { class: o || "none" }))
+    );
   };
   const isOpen = new Map();
   let left = opened;
@@ -169,12 +275,34 @@
       length.style.width = `${Math.max(2, (100 * t.duration_ms) / longest)}%`;
       took.append(length);
     }
-    const d = make("details", { class: "test", id: `t${t.index + 1}`, "data-outcome": t.outcome },
-      make("summary", {}, make("span", { class: `word ${t.outcome}` }, t.outcome),
-        make("span", { class: "name" }, t.name, t.message ? make("span", { class: `why ${t.outcome}` }, t.message) : null), history(t), took));
-    const fill = () => { if (d.children.length === 1) d.append(body(t)); };
-    d.addEventListener("toggle", () => { isOpen.set(t.index, d.open); if (d.open) fill(); });
-    if (isOpen.get(t.index)) { fill(); d.open = true; }
+    const d = make(
+      "details",
+      { class: "test", id: `t${t.index + 1}`, "data-outcome": t.outcome },
+      make(
+        "summary",
+        {},
+        make("span", { class: `word ${t.outcome}` }, t.outcome),
+        make(
+          "span",
+          { class: "name" },
+          t.name,
+          t.message ? make("span", { class: `why ${t.outcome}` }, t.message) : null
+        ),
+        history(t),
+        took
+      )
+    );
+    const fill = () => {
+      if (d.children.length === 1) d.append(body(t));
+    };
+    d.addEventListener("toggle", () => {
+      isOpen.set(t.index, d.open);
+      if (d.open) fill();
+    });
+    if (isOpen.get(t.index)) {
+      fill();
+      d.open = true;
+    }
     return d;
   };
 
@@ -193,7 +321,14 @@
         const mine = of === -2 ? shown : shown.filter((x) => x.suite === of);
         section = make("div", { class: "suite" });
         const id = `s${drawn}`;
-        end.before(make("section", { "aria-labelledby": id }, make("h2", { id }, title, make("small", {}, `${mine.length} ${mine.length === 1 ? "test" : "tests"}`)), section));
+        end.before(
+          make(
+            "section",
+            { "aria-labelledby": id },
+            make("h2", { id }, title, make("small", {}, `${mine.length} ${mine.length === 1 ? "test" : "tests"}`)),
+            section
+          )
+        );
       }
       section.append(row(t));
     }
@@ -201,11 +336,16 @@
   const update = () => {
     for (const b of chips.children) b.setAttribute("aria-pressed", String(b.dataset.outcome === filter.outcome));
     const words = filter.text.split(/\s+/).filter(Boolean);
-    shown = run.tests.filter((t) => (filter.outcome === "all" || t.outcome === filter.outcome) && words.every((w) => t.text.includes(w)));
+    shown = run.tests.filter(
+      (t) => (filter.outcome === "all" || t.outcome === filter.outcome) && words.every((w) => t.text.includes(w))
+    );
     if (filter.sort === "slow") shown.sort((a, b) => b.duration_ms - a.duration_ms || a.index - b.index);
     if (filter.sort === "red") {
       const green = (t) => (redSuites.has(t.suite) ? 0 : 1);
-      shown.sort((a, b) => green(a) - green(b) || a.suite - b.suite || red.has(b.outcome) - red.has(a.outcome) || a.index - b.index);
+      shown.sort(
+        (a, b) =>
+          green(a) - green(b) || a.suite - b.suite || red.has(b.outcome) - red.has(a.outcome) || a.index - b.index
+      );
     }
     list.replaceChildren(end);
     drawn = 0;
@@ -214,10 +354,19 @@
     if (!shown.length) end.before(make("p", { class: "empty" }, "No test matches."));
     draw(batch);
   };
-  new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) draw(drawn + batch); }, { rootMargin: "1200px" }).observe(end);
-  addEventListener("scroll", () => {
-    if (drawn < shown.length && end.getBoundingClientRect().top < innerHeight + 1200) draw(drawn + batch);
-  }, { passive: true });
+  new IntersectionObserver(
+    (seen) => {
+      if (seen.some((e) => e.isIntersecting)) draw(drawn + batch);
+    },
+    { rootMargin: "1200px" }
+  ).observe(end);
+  addEventListener(
+    "scroll",
+    () => {
+      if (drawn < shown.length && end.getBoundingClientRect().top < innerHeight + 1200) draw(drawn + batch);
+    },
+    { passive: true }
+  );
   list.addEventListener("keydown", (e) => {
     if ((e.key !== "ArrowDown" && e.key !== "ArrowUp") || e.target.tagName !== "SUMMARY") return;
     const all = [...list.querySelectorAll("details.test > summary")];
@@ -226,7 +375,11 @@
   });
   addEventListener("beforeprint", () => {
     draw(shown.length);
-    for (const d of list.querySelectorAll("details.test")) if (red.has(d.dataset.outcome) && !d.open) { d.append(...(d.children.length === 1 ? [body(run.tests[d.id.slice(1) - 1])] : [])); d.open = true; }
+    for (const d of list.querySelectorAll("details.test"))
+      if (red.has(d.dataset.outcome) && !d.open) {
+        d.append(...(d.children.length === 1 ? [body(run.tests[d.id.slice(1) - 1])] : []));
+        d.open = true;
+      }
   });
   update();
   const target = /^#t(\d+)$/.exec(location.hash);

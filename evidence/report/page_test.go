@@ -103,9 +103,21 @@ func TestPageInABrowser(t *testing.T) {
 		out.drifted = rows();
 		return out;`)
 	compare(t, got, map[string]string{
-		"all": "12", "open": "true", "sentence": `#next: text is "More", expected "Next"`, "sides": `"Next"|"More"`, "line": "4", "outline": "56",
-		"titles": "Picture|Text of the page|Console|Network", "history": "Last 2 runs, the newest last: failed, failed", "foreign": "0",
-		"failed": "2", "pressed": "failed", "found": "1", "said": "1 of 12 tests", "empty": "No test matches.", "drifted": "1",
+		"all":      "12",
+		"open":     "true",
+		"sentence": `#next: text is "More", expected "Next"`,
+		"sides":    `"Next"|"More"`,
+		"line":     "4",
+		"outline":  "56",
+		"titles":   "Picture|Text of the page|Console|Network",
+		"history":  "Last 2 runs, the newest last: failed, failed",
+		"foreign":  "0",
+		"failed":   "2",
+		"pressed":  "failed",
+		"found":    "1",
+		"said":     "1 of 12 tests",
+		"empty":    "No test matches.",
+		"drifted":  "1",
 	})
 }
 
@@ -116,7 +128,12 @@ func TestPageDrawsWhatIsSeen(t *testing.T) {
 	for i := range 20 {
 		s := report.Suite{Name: fmt.Sprint("suite ", i)}
 		for k := range 100 {
-			s.Tests = append(s.Tests, report.Test{Name: fmt.Sprintf("test %d-%d", i, k), Class: "plan", Outcome: report.Passed, DurationMS: int64(k)})
+			s.Tests = append(s.Tests, report.Test{
+				Name:       fmt.Sprintf("test %d-%d", i, k),
+				Class:      "plan",
+				Outcome:    report.Passed,
+				DurationMS: int64(k),
+			})
 		}
 		run.Suites = append(run.Suites, s)
 	}
@@ -139,7 +156,13 @@ func TestPageDrawsWhatIsSeen(t *testing.T) {
 		dispatchEvent(new Event("beforeprint"));
 		out.printed = rows();
 		return out;`)
-	compare(t, got, map[string]string{"first": "test 17-70", "asRun": "test 0-0", "some": "true", "found": "test 19-99", "printed": "2000"})
+	compare(t, got, map[string]string{
+		"first":   "test 17-70",
+		"asRun":   "test 0-0",
+		"some":    "true",
+		"found":   "test 19-99",
+		"printed": "2000",
+	})
 }
 
 // TestRepairIsADifference: the selector that stands once in the map is replaced.
@@ -150,9 +173,12 @@ func TestRepairIsADifference(t *testing.T) {
 			diff = x.Repairs[0].Body
 		}
 	})
-	const removed = `-    {"id": "send", "target": {"selector": "#send", "fallback_selectors": ["button[type=submit]"]}}` + "\n"
-	const added = `+    {"id": "send", "target": {"selector": "button[type=submit]", "fallback_selectors": ["button[type=submit]"]}}` + "\n"
-	if want := removed + added; len(diff) == 0 || !strings.Contains(diff, want) || !strings.Contains(diff, "@@ -2,6 +2,6 @@\n") {
+	const removed = `-    {"id": "send", "target": {"selector": "#send", ` +
+		`"fallback_selectors": ["button[type=submit]"]}}` + "\n"
+	const added = `+    {"id": "send", "target": {"selector": "button[type=submit]", ` +
+		`"fallback_selectors": ["button[type=submit]"]}}` + "\n"
+	want := removed + added
+	if len(diff) == 0 || !strings.Contains(diff, want) || !strings.Contains(diff, "@@ -2,6 +2,6 @@\n") {
 		t.Errorf("difference:\n%s", diff)
 	}
 }

@@ -25,7 +25,11 @@ func grey(t *testing.T) *report.Picture {
 	if err := png.Encode(&b, canvas); err != nil {
 		t.Fatal(err)
 	}
-	return &report.Picture{DataURL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), Width: 100, Height: 50}
+	return &report.Picture{
+		DataURL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()),
+		Width:   100,
+		Height:  50,
+	}
 }
 
 // A red test's picture becomes a file with the outline of the target in it, to which the
@@ -47,7 +51,8 @@ func TestPicturesAreFilesWithOutlines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line := "<system-out>[[ATTACHMENT|" + want + "]]"; strings.Count(string(junit), line) != 1 || strings.Count(string(junit), "ATTACHMENT") != 1 {
+	line := "<system-out>[[ATTACHMENT|" + want + "]]"
+	if strings.Count(string(junit), line) != 1 || strings.Count(string(junit), "ATTACHMENT") != 1 {
 		t.Errorf("the report does not refer once to %s:\n%s", want, junit)
 	}
 	content, err := os.ReadFile(want)
@@ -62,7 +67,15 @@ func TestPicturesAreFilesWithOutlines(t *testing.T) {
 	for _, at := range []struct {
 		x, y     int
 		outlined bool
-	}{{39, 40, true}, {100, 40, true}, {70, 19, true}, {70, 60, true}, {70, 40, false}, {30, 40, false}, {70, 70, false}} {
+	}{
+		{39, 40, true},
+		{100, 40, true},
+		{70, 19, true},
+		{70, 60, true},
+		{70, 40, false},
+		{30, 40, false},
+		{70, 70, false},
+	} {
 		red := saved.At(at.x, at.y) != color.RGBA{0x80, 0x80, 0x80, 0x80}
 		if r, g, _, _ := saved.At(at.x, at.y).RGBA(); red && r <= g {
 			red = false
@@ -76,17 +89,21 @@ func TestPicturesAreFilesWithOutlines(t *testing.T) {
 // What was saved for --artifacts is not written a second time beside the report.
 func TestPicturesAreSavedOnce(t *testing.T) {
 	dir := t.TempDir()
-	run := report.Run{Suites: []report.Suite{{Name: "s", Tests: []report.Test{{Name: "a", Outcome: report.Failed, Picture: grey(t)}}}}}
+	run := report.Run{Suites: []report.Suite{
+		{Name: "s", Tests: []report.Test{{Name: "a", Outcome: report.Failed, Picture: grey(t)}}},
+	}}
 	if err := run.SavePictures(report.Anywhere, filepath.Join(dir, "artifacts")); err != nil {
 		t.Fatal(err)
 	}
-	if failed := (report.Files{"junit": filepath.Join(dir, "check.xml")}).Write(report.Anywhere, nil, run); failed != nil {
+	failed := (report.Files{"junit": filepath.Join(dir, "check.xml")}).Write(report.Anywhere, nil, run)
+	if failed != nil {
 		t.Fatal(failed)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "check-pictures")); !os.IsNotExist(err) {
 		t.Errorf("the pictures were written again: %v", err)
 	}
-	if junit, _ := os.ReadFile(filepath.Join(dir, "check.xml")); !strings.Contains(string(junit), filepath.Join("artifacts", "001-a.png")) {
+	junit, _ := os.ReadFile(filepath.Join(dir, "check.xml"))
+	if !strings.Contains(string(junit), filepath.Join("artifacts", "001-a.png")) {
 		t.Errorf("the report does not refer to the saved picture:\n%s", junit)
 	}
 }
@@ -97,7 +114,9 @@ func TestPicturesThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "check-pictures"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run := report.Run{Suites: []report.Suite{{Name: "s", Tests: []report.Test{{Name: "a", Outcome: report.Failed, Picture: grey(t)}}}}}
+	run := report.Run{Suites: []report.Suite{
+		{Name: "s", Tests: []report.Test{{Name: "a", Outcome: report.Failed, Picture: grey(t)}}},
+	}}
 	failed := (report.Files{"junit": filepath.Join(dir, "check.xml")}).Write(report.Anywhere, nil, run)
 	if len(failed) != 1 || !strings.Contains(failed[0].Error(), "the picture of a could not be written") {
 		t.Errorf("got %v", failed)

@@ -237,7 +237,8 @@ const noFile = "actions.json"
 // artifactOf is a path as SARIF has it: below the folder of the run it is relative to the
 // root of the sources, elsewhere it is an address.
 func artifactOf(path string) sarifArtifact {
-	if path = fromHere(path); !filepath.IsAbs(path) {
+	path = fromHere(path)
+	if !filepath.IsAbs(path) {
 		return sarifArtifact{(&url.URL{Path: filepath.ToSlash(path)}).String(), "%SRCROOT%"}
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}

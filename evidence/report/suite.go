@@ -17,9 +17,19 @@ import (
 // and one for each state, which is skipped while it is not current.
 func PageSuite(p Page) Suite {
 	s := Suite{Name: p.URL, URL: p.URL, File: p.file, DurationMS: Milliseconds(p.Duration), StartedAt: p.ObservedAt}
-	page := Test{Name: "page", Class: "page", Outcome: Passed, URL: p.URL, Place: Place{File: p.file}, Description: "The document, and what must hold beside the checks."}
+	page := Test{
+		Name:        "page",
+		Class:       "page",
+		Outcome:     Passed,
+		URL:         p.URL,
+		Place:       Place{File: p.file},
+		Description: "The document, and what must hold beside the checks.",
+	}
 	if len(p.Unmet) > 0 {
-		page.Outcome, page.Kind, page.Message, page.Picture = Failed, "page", p.Unmet[0], p.Shot.clone()
+		page.Outcome = Failed
+		page.Kind = "page"
+		page.Message = p.Unmet[0]
+		page.Picture = p.Shot.clone()
 		for _, m := range p.Unmet {
 			page.Failures = append(page.Failures, Failure{Message: m})
 		}
@@ -29,7 +39,13 @@ func PageSuite(p Page) Suite {
 		s.Tests = append(s.Tests, checkTest(p, c))
 	}
 	for _, st := range p.States {
-		one := Test{Name: st.Name, Class: "states", Outcome: Passed, Description: st.Description, Place: Place{File: cmp.Or(st.File, st.MapPath)}}
+		one := Test{
+			Name:        st.Name,
+			Class:       "states",
+			Outcome:     Passed,
+			Description: st.Description,
+			Place:       Place{File: cmp.Or(st.File, st.MapPath)},
+		}
 		switch {
 		case st.Current == nil:
 			one.Outcome, one.Message = Skipped, "cannot be seen"
@@ -43,8 +59,12 @@ func PageSuite(p Page) Suite {
 
 func checkTest(p Page, c Check) Test {
 	t := Test{
-		Name: c.ID, Class: "checks." + c.Severity, Outcome: Passed, Description: c.Description, URL: p.URL,
-		Place: withLines(Place{File: c.file(), Line: c.Line, Pointer: c.Pointer}),
+		Name:        c.ID,
+		Class:       "checks." + c.Severity,
+		Outcome:     Passed,
+		Description: c.Description,
+		URL:         p.URL,
+		Place:       withLines(Place{File: c.file(), Line: c.Line, Pointer: c.Pointer}),
 	}
 	switch {
 	case c.Status == "not_run" && c.Severity == "info", c.Status == "skipped", c.Status == "unknown":
@@ -75,7 +95,8 @@ func checkTest(p Page, c Check) Test {
 	if json.Unmarshal(c.Evidence["dom_snapshot"], &shown) == nil && shown.Text != "" {
 		t.Texts = append(t.Texts, Text{Title: "text of the page", Body: block(shown.Text)})
 	}
-	if t.Picture = ReadPicture(c.Evidence["screenshot"]); t.Picture == nil && t.Outcome != Skipped {
+	t.Picture = ReadPicture(c.Evidence["screenshot"])
+	if t.Picture == nil && t.Outcome != Skipped {
 		t.Picture = p.Shot.clone()
 	}
 	t.Texts = append(t.Texts, p.Texts...)
@@ -168,7 +189,9 @@ func ReadPicture(raw json.RawMessage) *Picture {
 		if text, ok := strings.CutPrefix(shot.DataURL, head); ok {
 			if data, err := base64.StdEncoding.DecodeString(text); err == nil && len(data) > 0 {
 				return &Picture{
-					DataURL: head + base64.StdEncoding.EncodeToString(data), Width: shot.Viewport.Width, Height: shot.Viewport.Height,
+					DataURL: head + base64.StdEncoding.EncodeToString(data),
+					Width:   shot.Viewport.Width,
+					Height:  shot.Viewport.Height,
 				}
 			}
 		}

@@ -42,7 +42,15 @@ func tapSuite(b *bytes.Buffer, indent string, number int, s Suite) {
 		for _, m := range []struct {
 			name  string
 			value any
-		}{{"id", t.ID}, {"outcome", outcome}, {"message", line(t.Message)}, {"severity", t.Kind}, {"at", t.Place.String()}, {"failures", messages(t)}, {"duration_ms", t.DurationMS}} {
+		}{
+			{"id", t.ID},
+			{"outcome", outcome},
+			{"message", line(t.Message)},
+			{"severity", t.Kind},
+			{"at", t.Place.String()},
+			{"failures", messages(t)},
+			{"duration_ms", t.DurationMS},
+		} {
 			v, err := json.Marshal(m.value) // every JSON document is YAML
 			if err == nil && m.value != "" {
 				fmt.Fprintf(b, "%s  %s: %s\n", in, m.name, v)

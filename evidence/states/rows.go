@@ -65,7 +65,9 @@ func (r *Reader) rows(ctx context.Context, call func(context.Context, runtime.Si
 
 // settled is the hash of the state when two reads, so far apart, have given the same one. It is "" after settleLimit,
 // and when the read fails otherwise than on a page that is not there yet: the next read says why.
-func settled(ctx context.Context, read func(context.Context, runtime.Site) (*reading, *fault.Error), quiet time.Duration) string {
+func settled(
+	ctx context.Context, read func(context.Context, runtime.Site) (*reading, *fault.Error), quiet time.Duration,
+) string {
 	limit, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	last := ""

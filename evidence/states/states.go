@@ -110,7 +110,10 @@ func (r *Reader) List(ctx context.Context) error {
 			if p.Description != nil {
 				description = *p.Description
 			}
-			rows = append(rows, []string{report.Printable(p.Name), report.Shorten(report.Printable(strings.Join(names, ", ")), report.MaxCell), report.Shorten(report.Printable(description), report.MaxCell)})
+			rows = append(rows, []string{
+				report.Printable(p.Name), report.Shorten(report.Printable(strings.Join(names, ", ")), report.MaxCell),
+				report.Shorten(report.Printable(description), report.MaxCell),
+			})
 		}
 		report.Aligned(w, "", rows)
 		return nil
@@ -172,12 +175,21 @@ func (r *Reader) call(ctx context.Context, arguments runtime.Site) runtime.Reply
 	if err != nil {
 		return runtime.Reply{Err: fault.From(err)}
 	}
-	return r.Host.Do(ctx, runtime.Call{ID: r.NewID(), Target: r.Target, Name: runtime.SiteTool, Arguments: raw, Timeout: r.CallTimeout})
+	return r.Host.Do(ctx, runtime.Call{
+		ID:        r.NewID(),
+		Target:    r.Target,
+		Name:      runtime.SiteTool,
+		Arguments: raw,
+		Timeout:   r.CallTimeout,
+	})
 }
 
 // settle returns when the state has kept still for quiet, at the latest
 // after settleLimit: a page continues to build itself after its load event.
-func settle(ctx context.Context, call func(context.Context, runtime.Site) runtime.Reply, events <-chan runtime.Event, quiet time.Duration) {
+func settle(
+	ctx context.Context, call func(context.Context, runtime.Site) runtime.Reply,
+	events <-chan runtime.Event, quiet time.Duration,
+) {
 	limit, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
 	for {
@@ -186,7 +198,8 @@ func settle(ctx context.Context, call func(context.Context, runtime.Site) runtim
 			break
 		}
 		// A page that is still empty often does not have the declared form.
-		if !slices.Contains([]fault.Code{fault.StateSchemaValidationFailed, fault.StateProjectionFailed}, r.Err.Code) || !pause(limit, 200*time.Millisecond) {
+		if !slices.Contains([]fault.Code{fault.StateSchemaValidationFailed, fault.StateProjectionFailed}, r.Err.Code) ||
+			!pause(limit, 200*time.Millisecond) {
 			return // the read that follows says what is wrong
 		}
 	}
@@ -224,7 +237,12 @@ func (r *Reader) follow(ctx context.Context, events <-chan runtime.Event, name s
 			if r.JSON {
 				enc := json.NewEncoder(r.Out)
 				enc.SetEscapeHTML(false)
-				if err := enc.Encode(map[string]any{"event": ev.Name, "url": ev.Tab.URL, "observed_at": ev.ObservedAt.UTC().Format(time.RFC3339Nano), "payload": ev.Payload}); err != nil {
+				if err := enc.Encode(map[string]any{
+					"event":       ev.Name,
+					"url":         ev.Tab.URL,
+					"observed_at": ev.ObservedAt.UTC().Format(time.RFC3339Nano),
+					"payload":     ev.Payload,
+				}); err != nil {
 					return err
 				}
 				continue

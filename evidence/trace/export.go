@@ -173,8 +173,17 @@ func (e *export) begin() {
 		title = h.Program
 	}
 	e.line(&e.trace, map[string]any{
-		"type": "context-options", "version": formatVersion, "origin": "library", "contextId": "context@1", "browserName": "chromium", "platform": "linux",
-		"wallTime": e.wall(0), "monotonicTime": zero, "title": title, "sdkLanguage": "javascript", "options": options,
+		"type":          "context-options",
+		"version":       formatVersion,
+		"origin":        "library",
+		"contextId":     "context@1",
+		"browserName":   "chromium",
+		"platform":      "linux",
+		"wallTime":      e.wall(0),
+		"monotonicTime": zero,
+		"title":         title,
+		"sdkLanguage":   "javascript",
+		"options":       options,
 	})
 }
 
@@ -184,7 +193,13 @@ func (e *export) event(ev record.Event) {
 	e.last = max(e.last, ev.T)
 	if ev.Tab != 0 && !e.pages[ev.Tab] {
 		e.pages[ev.Tab] = true
-		e.line(&e.trace, map[string]any{"type": "event", "time": zero + ev.T, "class": "BrowserContext", "method": "page", "params": map[string]any{"pageId": page(ev.Tab)}})
+		e.line(&e.trace, map[string]any{
+			"type":   "event",
+			"time":   zero + ev.T,
+			"class":  "BrowserContext",
+			"method": "page",
+			"params": map[string]any{"pageId": page(ev.Tab)},
+		})
 	}
 	switch ev.Kind {
 	case record.KindCallBegin:
@@ -210,7 +225,14 @@ func (e *export) event(ev record.Event) {
 	case record.KindPicture:
 		if p, err := record.Of[record.Picture](ev); err == nil {
 			if entry := e.resource(p.Resource, "jpeg"); entry != "" {
-				e.line(&e.trace, map[string]any{"type": "screencast-frame", "pageId": page(ev.Tab), "sha1": entry, "width": p.Size.Width, "height": p.Size.Height, "timestamp": zero + ev.T})
+				e.line(&e.trace, map[string]any{
+					"type":      "screencast-frame",
+					"pageId":    page(ev.Tab),
+					"sha1":      entry,
+					"width":     p.Size.Width,
+					"height":    p.Size.Height,
+					"timestamp": zero + ev.T,
+				})
 			}
 		}
 	case record.KindConsole:
@@ -223,11 +245,27 @@ func (e *export) event(ev record.Event) {
 		}
 	case record.KindDialog:
 		if d, err := record.Of[record.Dialog](ev); err == nil && d.State == "opened" {
-			e.line(&e.trace, map[string]any{"type": "event", "time": zero + ev.T, "class": "BrowserContext", "method": "dialog", "params": map[string]any{"pageId": page(ev.Tab), "type": d.Type, "message": d.Message, "defaultValue": d.Default}})
+			e.line(&e.trace, map[string]any{"type": "event",
+				"time": zero +
+					ev.T,
+				"class":  "BrowserContext",
+				"method": "dialog",
+				"params": map[string]any{
+					"pageId":       page(ev.Tab),
+					"type":         d.Type,
+					"message":      d.Message,
+					"defaultValue": d.Default,
+				}})
 		}
 	case record.KindDownload:
 		if d, err := record.Of[record.Download](ev); err == nil {
-			e.line(&e.trace, map[string]any{"type": "event", "time": zero + ev.T, "class": "BrowserContext", "method": "download", "params": map[string]any{"pageId": page(ev.Tab), "url": d.URL, "suggestedFilename": d.Filename}})
+			e.line(&e.trace, map[string]any{
+				"type":   "event",
+				"time":   zero + ev.T,
+				"class":  "BrowserContext",
+				"method": "download",
+				"params": map[string]any{"pageId": page(ev.Tab), "url": d.URL, "suggestedFilename": d.Filename},
+			})
 		}
 	}
 }
@@ -239,7 +277,17 @@ func params(raw json.RawMessage) map[string]any {
 }
 
 func (e *export) before(ev record.Event, id, parent, title, method string, p map[string]any, more map[string]any) {
-	line := map[string]any{"type": "before", "callId": id, "stepId": id, "startTime": zero + ev.T, "title": title, "class": "Outrider", "method": method, "params": p, "pageId": page(ev.Tab)}
+	line := map[string]any{
+		"type":      "before",
+		"callId":    id,
+		"stepId":    id,
+		"startTime": zero + ev.T,
+		"title":     title,
+		"class":     "Outrider",
+		"method":    method,
+		"params":    p,
+		"pageId":    page(ev.Tab),
+	}
 	if parent != "" {
 		line["parentId"] = parent
 	}

@@ -12,8 +12,10 @@ import (
 func (e *export) console(ev record.Event, c record.Console) {
 	if c.Source == "exception" {
 		message, _, _ := strings.Cut(c.Text, "\n")
-		e.line(&e.trace, map[string]any{"type": "event", "time": zero + ev.T, "class": "BrowserContext", "method": "pageError", "params": map[string]any{
-			"pageId": page(ev.Tab), "error": map[string]any{"error": map[string]any{"name": "Error", "message": message, "stack": c.Text}},
+		e.line(&e.trace, map[string]any{"type": "event", "time": zero +
+			ev.T, "class": "BrowserContext", "method": "pageError", "params": map[string]any{
+			"pageId":   page(ev.Tab),
+			"error":    map[string]any{"error": map[string]any{"name": "Error", "message": message, "stack": c.Text}},
 			"location": map[string]any{"url": c.URL, "line": c.Line, "column": c.Column},
 		}})
 		return
@@ -63,11 +65,22 @@ func (e *export) request(ev record.Event, q record.Request) {
 		}
 	}
 	request := map[string]any{
-		"method": q.Method, "url": q.URL, "httpVersion": q.Protocol, "cookies": []any{}, "headers": headers(q.RequestHeaders), "queryString": []any{}, "headersSize": -1, "bodySize": -1,
+		"method":      q.Method,
+		"url":         q.URL,
+		"httpVersion": q.Protocol,
+		"cookies":     []any{},
+		"headers":     headers(q.RequestHeaders),
+		"queryString": []any{},
+		"headersSize": -1,
+		"bodySize":    -1,
 	}
 	if q.RequestBody != "" {
 		if entry := e.resource(q.RequestBody, "dat"); entry != "" {
-			request["postData"] = map[string]any{"mimeType": e.from.Type(q.RequestBody), "_sha1": entry, "params": []any{}}
+			request["postData"] = map[string]any{
+				"mimeType": e.from.Type(q.RequestBody),
+				"_sha1":    entry,
+				"params":   []any{},
+			}
 		}
 	}
 	status := q.Status
@@ -75,17 +88,37 @@ func (e *export) request(ev record.Event, q record.Request) {
 		status = -1
 	}
 	response := map[string]any{
-		"status": status, "statusText": q.StatusText, "httpVersion": q.Protocol, "cookies": []any{}, "headers": headers(q.ResponseHeaders), "content": content,
-		"headersSize": -1, "bodySize": q.Bytes, "redirectURL": header(q.ResponseHeaders, "location"),
+		"status":      status,
+		"statusText":  q.StatusText,
+		"httpVersion": q.Protocol,
+		"cookies":     []any{},
+		"headers":     headers(q.ResponseHeaders),
+		"content":     content,
+		"headersSize": -1,
+		"bodySize":    q.Bytes,
+		"redirectURL": header(q.ResponseHeaders, "location"),
 	}
 	if q.Failure != "" {
 		response["_failureText"] = q.Failure
 	}
 	e.line(&e.network, map[string]any{"type": "resource-snapshot", "snapshot": map[string]any{
-		"pageref": page(ev.Tab), "startedDateTime": q.Began.UTC().Format("2006-01-02T15:04:05.000Z"), "time": q.DurationMS,
-		"_monotonicTime": zero + float64(q.Began.Sub(e.from.Header.Started).Microseconds())/1000, "_frameref": q.Frame, "_resourceType": q.Type,
-		"request": request, "response": response, "cache": map[string]any{},
-		"timings": map[string]any{"dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": q.FirstByteMS, "receive": max(0, q.DurationMS-q.FirstByteMS)},
+		"pageref":         page(ev.Tab),
+		"startedDateTime": q.Began.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"time":            q.DurationMS,
+		"_monotonicTime":  zero + float64(q.Began.Sub(e.from.Header.Started).Microseconds())/1000,
+		"_frameref":       q.Frame,
+		"_resourceType":   q.Type,
+		"request":         request,
+		"response":        response,
+		"cache":           map[string]any{},
+		"timings": map[string]any{
+			"dns":     -1,
+			"connect": -1,
+			"ssl":     -1,
+			"send":    0,
+			"wait":    q.FirstByteMS,
+			"receive": max(0, q.DurationMS-q.FirstByteMS),
+		},
 	}})
 }
 

@@ -28,7 +28,10 @@ type group struct {
 
 // index decides which rows there are.
 func (e *export) index() {
-	e.byID, e.rows, e.open, e.groups = map[string]*record.Call{}, map[string]*row{}, map[string]bool{}, map[string][]*group{}
+	e.byID = map[string]*record.Call{}
+	e.rows = map[string]*row{}
+	e.open = map[string]bool{}
+	e.groups = map[string][]*group{}
 	for i := range e.calls {
 		c := &e.calls[i]
 		e.byID[c.ID] = c
@@ -38,7 +41,9 @@ func (e *export) index() {
 			s := &c.Steps[j]
 			r := &row{step: s, call: c, id: callID(s.ID), parent: callID(c.ID)}
 			if single {
-				r.id, r.parent, r.whole = callID(c.ID), "", true
+				r.id = callID(c.ID)
+				r.parent = ""
+				r.whole = true
 			}
 			if s.Step == "" {
 				g = nil
@@ -47,7 +52,9 @@ func (e *export) index() {
 				e.groups[c.ID] = append(e.groups[c.ID], g)
 			}
 			if g != nil {
-				g.last, r.parent, r.group = s.ID, g.id, g
+				g.last = s.ID
+				r.parent = g.id
+				r.group = g
 				g.failed = nil
 				if s.End != nil && !s.End.OK {
 					g.failed = s.End
@@ -111,7 +118,8 @@ func (e *export) beginStep(ev record.Event, r *row) {
 	}
 	e.before(ev, r.id, r.parent, r.step.Primitive, r.step.Primitive, p, more)
 	if t := r.step.Target; t != nil && t.Element != nil {
-		e.line(&e.trace, map[string]any{"type": "log", "callId": r.id, "time": zero + ev.T, "message": "target: " + strings.TrimSpace(t.Element.Role+" "+strconv.Quote(t.Element.Name)) + " <" + t.Element.Tag + ">"})
+		e.line(&e.trace, map[string]any{"type": "log", "callId": r.id, "time": zero + ev.T, "message": "target: " +
+			strings.TrimSpace(t.Element.Role+" "+strconv.Quote(t.Element.Name)) + " <" + t.Element.Tag + ">"})
 	}
 }
 
@@ -181,7 +189,9 @@ func selector(t *record.Target) string {
 func (e *export) unfinished() {
 	for i := len(e.calls) - 1; i >= 0; i-- {
 		c := &e.calls[i]
-		cut := map[string]any{"error": map[string]any{"name": "recording_cut", "message": "the recording ends before the call does"}}
+		cut := map[string]any{
+			"error": map[string]any{"name": "recording_cut", "message": "the recording ends before the call does"},
+		}
 		for j := len(c.Steps) - 1; j >= 0; j-- {
 			e.after(e.last, e.rows[c.Steps[j].ID].id, cut)
 		}

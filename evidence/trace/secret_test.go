@@ -23,14 +23,22 @@ import (
 // What a password field holds, a declared secret, and what stands for a session in headers are in no entry of a trace:
 // not in actions, snapshots, console, network or bodies.
 func TestATraceShowsNoSecret(t *testing.T) {
-	const typed, declared, cookie, token = "tr0ub4dor-canary", "declared-canary-77", "cookie-canary-31", "token-canary-52"
+	const (
+		typed    = "tr0ub4dor-canary"
+		declared = "declared-canary-77"
+		cookie   = "cookie-canary-31"
+		token    = "token-canary-52"
+	)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: cookie})
-		_, _ = io.WriteString(w, `<!doctype html><title>In</title><label>User <input id="user"></label><label>Password <input id="pass" type="password"></label>
+		_, _ = io.WriteString(
+			w,
+			`<!doctype html><title>In</title><label>User <input id="user"></label><label>Password <input id="pass" type="password"></label>
 <button onclick="send()">Sign in</button><p id="said"></p><script>async function send() { console.log('sending', pass.value);
-const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer ' + 'token-' + 'canary-52'}, body: JSON.stringify({user: user.value, pass: pass.value})}); said.textContent = await r.text(); }</script>`)
+const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer ' + 'token-' + 'canary-52'}, body: JSON.stringify({user: user.value, pass: pass.value})}); said.textContent = await r.text(); }</script>`,
+		)
 	})
 	mux.HandleFunc("POST /in", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -47,7 +55,11 @@ const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer '
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "a.zip")
-	recorder, err := capture.Open(capture.Files{Trace: file, Export: exportFile}, capture.Options{Pages: true, Pictures: true, Secrets: secrets})
+	recorder, err := capture.Open(capture.Files{Trace: file, Export: exportFile}, capture.Options{
+		Pages:    true,
+		Pictures: true,
+		Secrets:  secrets,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +67,15 @@ const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer '
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, c := range [][2]string{
-		{"text.insert", `{"target":{"selector":"#user"},"text":"{{secret:account}}"}`}, {"text.insert", `{"target":{"selector":"#pass"},"text":"` + typed + `"}`},
-		{"pointer.click", `{"locator":{"role":"button","name":"Sign in"}}`}, {"page.wait", `{"conditions":[{"text":"Hello, you sent"}]}`}, {"page.snapshot", `{}`}, {"cookie.get", `{}`},
+		{"text.insert", `{"target":{"selector":"#user"},"text":"{{secret:account}}"}`},
+		{"text.insert", `{"target":{"selector":"#pass"},"text":"` + typed + `"}`},
+		{"pointer.click", `{"locator":{"role":"button","name":"Sign in"}}`},
+		{"page.wait", `{"conditions":[{"text":"Hello, you sent"}]}`},
+		{"page.snapshot", `{}`},
+		{"cookie.get", `{}`},
 	} {
-		if r := h.Do(ctx, runtime.Call{Name: c[0], Arguments: json.RawMessage(c[1])}); r.Err != nil && c[0] != "cookie.get" {
+		if r := h.Do(ctx, runtime.Call{Name: c[0], Arguments: json.RawMessage(c[1])}); r.Err != nil &&
+			c[0] != "cookie.get" {
 			t.Fatalf("%s: %v", c[0], r.Err)
 		}
 	}
@@ -84,7 +101,10 @@ const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer '
 		said = said || bytes.Contains(data, []byte("Hello, you sent"))
 		for _, secret := range []string{typed, declared, cookie, token} {
 			if i := bytes.Index(data, []byte(secret)); i >= 0 {
-				t.Errorf("%s shows %s: %s", entry.Name, secret, strings.ToValidUTF8(string(data[max(0, i-150):min(len(data), i+50)]), ""))
+				t.Errorf(
+					"%s shows %s: %s",
+					entry.Name, secret, strings.ToValidUTF8(string(data[max(0, i-150):min(len(data), i+50)]), ""),
+				)
 			}
 		}
 	}

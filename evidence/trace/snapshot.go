@@ -19,14 +19,26 @@ func (e *export) snapshot(ev record.Event, r *row, s record.Snapshot) {
 		return
 	}
 	t := r.step.Target
-	if t != nil && len(t.Path) > 0 && s.Phase == "before" && (t.Frame == s.Frame || t.Frame == "" && s.Main) {
+	here := t != nil && (t.Frame == s.Frame || t.Frame == "" && s.Main)
+	if here && len(t.Path) > 0 && s.Phase == "before" {
 		mark(root, t.Path, "__playwright_target__", r.id)
 	}
 	frames(root, s.Frames)
 	add := func(name, phase string) {
 		e.line(&e.trace, map[string]any{"type": "frame-snapshot", "snapshot": map[string]any{
-			"callId": r.id, "snapshotName": name + "@" + r.id, "pageId": page(ev.Tab), "frameId": s.Frame, "frameUrl": s.URL, "timestamp": zero + ev.T, "wallTime": e.wall(ev.T),
-			"collectionTime": 0, "doctype": s.Doctype, "html": root, "resourceOverrides": []any{}, "viewport": s.Size, "isMainFrame": s.Main,
+			"callId":            r.id,
+			"snapshotName":      name + "@" + r.id,
+			"pageId":            page(ev.Tab),
+			"frameId":           s.Frame,
+			"frameUrl":          s.URL,
+			"timestamp":         zero + ev.T,
+			"wallTime":          e.wall(ev.T),
+			"collectionTime":    0,
+			"doctype":           s.Doctype,
+			"html":              root,
+			"resourceOverrides": []any{},
+			"viewport":          s.Size,
+			"isMainFrame":       s.Main,
 		}})
 	}
 	add(s.Phase, s.Phase)

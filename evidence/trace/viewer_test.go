@@ -46,7 +46,9 @@ func viewer(t *testing.T) string {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(ctx, npm, "install", "--no-audit", "--no-fund", "--prefix", root, "playwright-core@"+viewerVersion)
+	cmd := exec.CommandContext(
+		ctx, npm, "install", "--no-audit", "--no-fund", "--prefix", root, "playwright-core@"+viewerVersion,
+	)
 	cmd.Env = append(os.Environ(), "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("npm does not bring playwright-core %s: %v\n%s", viewerVersion, err, out)
@@ -86,10 +88,16 @@ func serve(t *testing.T, routes map[string]string) string {
 // run records 25 steps: direct primitives, and a site action with two steps each time.
 func run(t *testing.T) string {
 	t.Helper()
-	base := serve(t, map[string]string{"/{$}": shop, "/a.css": "h1{color:rgb(10,20,30)}", "/frame": "<!doctype html><p>inner words</p>"})
+	base := serve(t, map[string]string{
+		"/{$}":   shop,
+		"/a.css": "h1{color:rgb(10,20,30)}",
+		"/frame": "<!doctype html><p>inner words</p>",
+	})
 	dir := t.TempDir()
 	zip := filepath.Join(dir, "run.zip")
-	recorder, err := capture.Open(capture.Files{Trace: zip, Export: exportFile}, capture.Options{Pages: true, Pictures: true})
+	recorder, err := capture.Open(
+		capture.Files{Trace: zip, Export: exportFile}, capture.Options{Pages: true, Pictures: true},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +106,18 @@ func run(t *testing.T) string {
 	defer cancel()
 	supplied := &runtime.SuppliedMap{Path: "shared/sites/127.0.0.1/actions.json", JSON: json.RawMessage(shopMap)}
 	for i := range 12 {
-		if r := h.Do(ctx, runtime.Call{Name: "shop.add", Map: supplied, Arguments: json.RawMessage(fmt.Sprintf(`{"item":"thing %d"}`, i))}); r.Err != nil {
+		if r := h.Do(ctx, runtime.Call{
+			Name:      "shop.add",
+			Map:       supplied,
+			Arguments: json.RawMessage(fmt.Sprintf(`{"item":"thing %d"}`, i)),
+		}); r.Err != nil {
 			t.Fatal(r.Err)
 		}
 	}
-	if r := h.Do(ctx, runtime.Call{Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"selector":"#nowhere"},"timeout_ms":100}`)}); r.Err == nil {
+	if r := h.Do(ctx, runtime.Call{
+		Name:      "pointer.click",
+		Arguments: json.RawMessage(`{"locator":{"selector":"#nowhere"},"timeout_ms":100}`),
+	}); r.Err == nil {
 		t.Fatal("a click on nothing succeeded")
 	}
 	if err := h.Close(context.WithoutCancel(ctx)); err != nil {
@@ -152,7 +167,9 @@ for (let n = 0; n < 60; n++) {
   await new Promise(r => setTimeout(r, 50));
 }
 return [...document.querySelectorAll('.action-title-method')].map(e => e.getAttribute('title') || e.textContent).join('|');`)
-	for _, title := range []string{"shop.add", "shop.add › step write", "shop.add › step send", "text.insert", "pointer.click"} {
+	for _, title := range []string{
+		"shop.add", "shop.add › step write", "shop.add › step send", "text.insert", "pointer.click",
+	} {
 		if !strings.Contains(rows, title) {
 			t.Errorf("no row has the title %s", title)
 		}
@@ -166,7 +183,9 @@ return [...document.querySelectorAll('.action-title-method')].map(e => e.getAttr
 			t.Errorf("the tabs are %s: expected %s", tabs, tab)
 		}
 	}
-	if film := evaluate(until + `return String((await until('film', () => document.querySelectorAll('.film-strip-frame').length)))`); film == "0" {
+	if film := evaluate(
+		until + `return String((await until('film', () => document.querySelectorAll('.film-strip-frame').length)))`,
+	); film == "0" {
 		t.Error("the film strip has no picture")
 	}
 	shown := evaluate(until + `

@@ -148,10 +148,18 @@ type stateAt struct {
 func read(r *record.Recording) *recording {
 	x := &recording{Recording: r, calls: record.Calls(r.Events), rows: map[string]shownRow{}, bodies: map[string]body{}}
 	m := &x.model
-	m.Program, m.Browser, m.Profile, m.Cut, m.Since = r.Header.Program, r.Header.Browser, r.Header.Profile, r.Cut, r.Header.Since
+	m.Program = r.Header.Program
+	m.Browser = r.Header.Browser
+	m.Profile = r.Header.Profile
+	m.Cut = r.Cut
+	m.Since = r.Header.Since
 	m.Title = cmp.Or(r.Header.Verb, "Recording")
 	m.Started = r.Header.Started.UTC().Format("2006-01-02T15:04:05.000Z")
-	m.Rows, m.Console, m.Requests, m.Pictures, m.Happened = []Row{}, []Line{}, []Request{}, []Picture{}, []Line{}
+	m.Rows = []Row{}
+	m.Console = []Line{}
+	m.Requests = []Request{}
+	m.Pictures = []Picture{}
+	m.Happened = []Line{}
 	for _, e := range r.Events {
 		m.Duration = max(m.Duration, e.T)
 		x.event(e)
@@ -190,8 +198,19 @@ func (x *recording) event(e record.Event) {
 		if q, err := record.Of[record.Request](e); err == nil {
 			began := float64(q.Began.Sub(x.Header.Started).Microseconds()) / 1000
 			m.Requests = append(m.Requests, Request{
-				T: began, Method: q.Method, URL: q.URL, Type: q.Type, Status: q.Status, Failure: q.Failure, Duration: q.DurationMS, Size: q.BodySize,
-				Body: q.Body, Sent: q.RequestBody, Missing: q.BodyMissing, Asked: q.RequestHeaders, Answered: q.ResponseHeaders,
+				T:        began,
+				Method:   q.Method,
+				URL:      q.URL,
+				Type:     q.Type,
+				Status:   q.Status,
+				Failure:  q.Failure,
+				Duration: q.DurationMS,
+				Size:     q.BodySize,
+				Body:     q.Body,
+				Sent:     q.RequestBody,
+				Missing:  q.BodyMissing,
+				Asked:    q.RequestHeaders,
+				Answered: q.ResponseHeaders,
 			})
 			if q.Body != "" && q.Method == "GET" {
 				x.bodies[withoutFragment(q.URL)] = body{q.Body, q.MimeType}
@@ -232,7 +251,17 @@ func (x *recording) call(c *record.Call) {
 	if c.Finished && !c.OK {
 		x.model.Failed++
 	}
-	row := Row{ID: c.ID, Title: trace.Title(*c), Tab: c.Tab, Began: c.Began, Ended: c.Ended, OK: c.OK, Open: !c.Finished, Code: code(c.Error), URL: c.Before}
+	row := Row{
+		ID:    c.ID,
+		Title: trace.Title(*c),
+		Tab:   c.Tab,
+		Began: c.Began,
+		Ended: c.Ended,
+		OK:    c.OK,
+		Open:  !c.Finished,
+		Code:  code(c.Error),
+		URL:   c.Before,
+	}
 	if len(c.Steps) == 1 && c.Steps[0].Step == "" && c.Steps[0].Primitive == c.Name {
 		row.Target = label(c.Steps[0].Target)
 		x.add(row, shownRow{call: c, step: &c.Steps[0], first: &c.Steps[0], last: &c.Steps[0]})
@@ -250,7 +279,16 @@ func (x *recording) call(c *record.Call) {
 		}
 		depth := 1
 		if name := c.Steps[i].Step; name != "" {
-			group := Row{ID: c.Steps[i].ID + "-step", Depth: 1, Title: name, Tab: c.Tab, Began: c.Steps[i].Began, Ended: c.Steps[to-1].Ended, OK: true, URL: c.Steps[i].URL}
+			group := Row{
+				ID:    c.Steps[i].ID + "-step",
+				Depth: 1,
+				Title: name,
+				Tab:   c.Tab,
+				Began: c.Steps[i].Began,
+				Ended: c.Steps[to-1].Ended,
+				OK:    true,
+				URL:   c.Steps[i].URL,
+			}
 			if end := c.Steps[to-1].End; end == nil || !end.OK {
 				group.OK, group.Open = false, end == nil
 				if end != nil {
@@ -262,7 +300,17 @@ func (x *recording) call(c *record.Call) {
 		}
 		for ; i < to; i++ {
 			s := &c.Steps[i]
-			row := Row{ID: s.ID, Depth: depth, Title: s.Primitive, Target: label(s.Target), Tab: c.Tab, Began: s.Began, Ended: s.Ended, URL: s.URL, Open: s.End == nil}
+			row := Row{
+				ID:     s.ID,
+				Depth:  depth,
+				Title:  s.Primitive,
+				Target: label(s.Target),
+				Tab:    c.Tab,
+				Began:  s.Began,
+				Ended:  s.Ended,
+				URL:    s.URL,
+				Open:   s.End == nil,
+			}
 			if s.End != nil {
 				row.OK, row.Code = s.End.OK, code(s.End.Error)
 			}
@@ -273,10 +321,15 @@ func (x *recording) call(c *record.Call) {
 
 func (x *recording) add(row Row, shown shownRow) {
 	if s, ok := main(shown.first, "before"); ok {
-		row.Before, row.Width, row.Height, row.URL = true, s.Size.Width, s.Size.Height, cmp.Or(s.URL, row.URL)
+		row.Before = true
+		row.Width = s.Size.Width
+		row.Height = s.Size.Height
+		row.URL = cmp.Or(s.URL, row.URL)
 	}
 	if s, ok := main(shown.last, "after"); ok {
-		row.After, row.Width, row.Height = true, s.Size.Width, s.Size.Height
+		row.After = true
+		row.Width = s.Size.Width
+		row.Height = s.Size.Height
 		if s.URL != row.URL {
 			row.AfterURL = fault.Clip(s.URL, maxText)
 		}
@@ -326,9 +379,14 @@ func (x *recording) detail(id string) (Detail, bool) {
 	var d Detail
 	switch {
 	case row.step != nil:
-		d.Arguments, d.Target, d.URL = row.step.Arguments, row.step.Target, row.step.URL
+		d.Arguments = row.step.Arguments
+		d.Target = row.step.Target
+		d.URL = row.step.URL
 		if end := row.step.End; end != nil {
-			d.Output, d.Error, d.Effects, d.WaitMS = x.whole(end.Output), end.Error, end.Effects, end.WaitMS
+			d.Output = x.whole(end.Output)
+			d.Error = end.Error
+			d.Effects = end.Effects
+			d.WaitMS = end.WaitMS
 		}
 	case row.first == nil || strings.HasSuffix(id, "-step"):
 		if row.last != nil && row.last.End != nil {
@@ -337,7 +395,12 @@ func (x *recording) detail(id string) (Detail, bool) {
 	}
 	if row.step == nil && !strings.HasSuffix(id, "-step") || row.step != nil && row.call.ID == id {
 		c := row.call
-		d.Arguments, d.Output, d.Error, d.Steps, d.URL, d.URLAfter = c.Arguments, x.whole(c.Output), c.Error, c.Summaries, c.Before, c.URL
+		d.Arguments = c.Arguments
+		d.Output = x.whole(c.Output)
+		d.Error = c.Error
+		d.Steps = c.Summaries
+		d.URLAfter = c.URL
+		d.URL = c.Before
 		d.States = x.change(c)
 		for _, s := range c.After {
 			d.Projections = append(d.Projections, Projection{s.Projection, s.Patches, s.Resource, s.Code})

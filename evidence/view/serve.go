@@ -39,11 +39,13 @@ var page, policy = func() ([]byte, string) {
 	}
 	text := strings.NewReplacer("{{style}}", pageCSS, "{{script}}", pageJS).Replace(pageHTML)
 	return []byte(text), "default-src 'none'; style-src " + sum(pageCSS) + "; script-src " + sum(pageJS) +
-		"; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+		"; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; " +
+		"frame-ancestors 'none'"
 }()
 
 // snapshotPolicy lets a recorded document be drawn and nothing else.
-const snapshotPolicy = "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; media-src 'none'; frame-src 'self'; base-uri 'none'; form-action 'none'"
+const snapshotPolicy = "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+	"font-src 'self' data:; media-src 'none'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 
 // View serves a recording.
 type View struct {
@@ -81,7 +83,9 @@ func (v *View) Handler() http.Handler {
 	mux.HandleFunc(at+"body/{name}", func(w http.ResponseWriter, r *http.Request) {
 		v.resource(w, r, r.PathValue("name"), "text/plain; charset=utf-8")
 	})
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	return guarded(mux)
 }
 
@@ -184,9 +188,13 @@ func (v *View) get(w http.ResponseWriter, r *http.Request) {
 			base = nil
 		}
 		// Addresses in it are relative to it, and it is where the snapshots' folder is.
-		send(w, "text/css", []byte(strings.ReplaceAll(servedCSS(base, string(bytes.ToValidUTF8(data, nil))), getPath, "get?url=")))
+		send(
+			w, "text/css",
+			[]byte(strings.ReplaceAll(servedCSS(base, string(bytes.ToValidUTF8(data, nil))), getPath, "get?url=")),
+		)
 		return
-	case strings.HasPrefix(kind, "image/"), strings.HasPrefix(kind, "font/"), strings.Contains(kind, "font"), kind == "application/octet-stream":
+	case strings.HasPrefix(kind, "image/"), strings.HasPrefix(kind, "font/"), strings.Contains(kind, "font"),
+		kind == "application/octet-stream":
 		send(w, kind, data)
 		return
 	}

@@ -35,17 +35,23 @@ var (
 )
 
 // unshown are elements that would load or run something.
-var unshown = map[string]bool{"script": true, "noscript": true, "object": true, "embed": true, "applet": true, "base": true, "portal": true, "fencedframe": true}
+var unshown = map[string]bool{
+	"script": true, "noscript": true, "object": true, "embed": true,
+	"applet": true, "base": true, "portal": true, "fencedframe": true,
+}
 
 // childless elements have no end tag.
 var childless = map[string]bool{
-	"area": true, "br": true, "col": true, "hr": true, "img": true, "input": true, "link": true, "meta": true, "source": true, "track": true, "wbr": true,
+	"area": true, "br": true, "col": true, "hr": true, "img": true, "input": true,
+	"link": true, "meta": true, "source": true, "track": true, "wbr": true,
 }
 
 // unshownAttributes change what is loaded, or lead away.
 var unshownAttributes = map[string]bool{
-	"srcset": true, "srcdoc": true, "integrity": true, "nonce": true, "crossorigin": true, "ping": true, "autofocus": true, "autoplay": true, "formaction": true,
-	"action": true, "target": true, "download": true, "http-equiv": true, "is": true, "sandbox": true, "allow": true, "data": true, "background": true, "imagesrcset": true,
+	"srcset": true, "srcdoc": true, "integrity": true, "nonce": true, "crossorigin": true,
+	"ping": true, "autofocus": true, "autoplay": true, "formaction": true,
+	"action": true, "target": true, "download": true, "http-equiv": true, "is": true,
+	"sandbox": true, "allow": true, "data": true, "background": true, "imagesrcset": true,
 }
 
 // draw writes a snapshot.
@@ -208,7 +214,8 @@ func (d *drawing) attributes(element string, all map[string]any, marked bool) {
 			if _, current := all["__playwright_current_src__"]; !current {
 				put(name, d.address(value))
 			}
-		case lower == "value" && all["__playwright_value_"] != nil, lower == "checked" && all["__playwright_checked_"] != nil, lower == "selected" && all["__playwright_selected_"] != nil:
+		case lower == "value" && all["__playwright_value_"] != nil, lower == "checked" &&
+			all["__playwright_checked_"] != nil, lower == "selected" && all["__playwright_selected_"] != nil:
 		default:
 			put(name, value)
 		}

@@ -41,8 +41,13 @@ func recorded(t *testing.T) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	for path, content := range map[string][2]string{
-		"/{$}": {"text/html", shop}, "/a.css": {"text/css", "h1{color:rgb(10,20,30)} body{background:url(/dot.svg)}"}, "/frame": {"text/html", "<!doctype html><p>inner words</p>"},
-		"/dot.svg": {"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`},
+		"/{$}":   {"text/html", shop},
+		"/a.css": {"text/css", "h1{color:rgb(10,20,30)} body{background:url(/dot.svg)}"},
+		"/frame": {"text/html", "<!doctype html><p>inner words</p>"},
+		"/dot.svg": {
+			"image/svg+xml",
+			`<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>`,
+		},
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", content[0])
@@ -52,7 +57,11 @@ func recorded(t *testing.T) string {
 	s := httptest.NewServer(mux)
 	defer s.Close()
 	path := filepath.Join(t.TempDir(), "a.rec")
-	recorder, err := capture.Open(capture.Files{Record: path}, capture.Options{Header: record.Header{Verb: "test"}, Pages: true, Pictures: true})
+	recorder, err := capture.Open(capture.Files{Record: path}, capture.Options{
+		Header:   record.Header{Verb: "test"},
+		Pages:    true,
+		Pictures: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +70,18 @@ func recorded(t *testing.T) string {
 	defer cancel()
 	supplied := &runtime.SuppliedMap{Path: "shared/sites/127.0.0.1/actions.json", JSON: json.RawMessage(shopMap)}
 	for _, item := range []string{"Milk", "Bread"} {
-		if r := h.Do(ctx, runtime.Call{Name: "shop.add", Map: supplied, Arguments: json.RawMessage(fmt.Sprintf(`{"item":%q}`, item))}); r.Err != nil {
+		if r := h.Do(ctx, runtime.Call{
+			Name:      "shop.add",
+			Map:       supplied,
+			Arguments: json.RawMessage(fmt.Sprintf(`{"item":%q}`, item)),
+		}); r.Err != nil {
 			t.Fatal(r.Err)
 		}
 	}
-	h.Do(ctx, runtime.Call{Name: "pointer.click", Arguments: json.RawMessage(`{"locator":{"selector":"#nowhere"},"timeout_ms":100}`)})
+	h.Do(ctx, runtime.Call{
+		Name:      "pointer.click",
+		Arguments: json.RawMessage(`{"locator":{"selector":"#nowhere"},"timeout_ms":100}`),
+	})
 	if err := h.Close(context.WithoutCancel(ctx)); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +145,8 @@ func TestARecordingIsShown(t *testing.T) {
 		do("keyboard.press", `{"key":"ArrowRight"}`)
 	}
 	do("keyboard.press", `{"key":"b"}`)
-	if chosen := text(`{"selector":"#rows [aria-selected=true]"}`); !strings.Contains(chosen, "pointer.click") || !strings.Contains(chosen, "button “Add”") {
+	if chosen := text(`{"selector":"#rows [aria-selected=true]"}`); !strings.Contains(chosen, "pointer.click") ||
+		!strings.Contains(chosen, "button “Add”") {
 		t.Errorf("after five times → the row is %s", chosen)
 	}
 	waits(`{"locator":{"selector":"iframe[src$='.before']"}}`)
@@ -144,7 +161,8 @@ func TestARecordingIsShown(t *testing.T) {
 	var out struct {
 		Value struct{ Value json.RawMessage }
 	}
-	// The snapshot is drawn with its styles, frame, shadow root and picture, the target is outlined, and nothing in it runs.
+	// The snapshot is drawn with its styles, frame, shadow root and picture, the target is outlined, and nothing in it
+	// runs.
 	for _, name := range []string{"before", "after"} {
 		do("keyboard.press", `{"key":"`+name[:1]+`"}`)
 		waits(`{"locator":{"selector":"iframe[src$='.` + name + `']"}}`)
@@ -153,7 +171,8 @@ func TestARecordingIsShown(t *testing.T) {
 			t.Errorf("the document %s says %s", name, words)
 		}
 	}
-	r := do("page.evaluate", `{"body":"return fetch(document.querySelector('#shot iframe').src).then((r) => r.text().then((html) => ({policy: r.headers.get('content-security-policy'), html})))"}`)
+	r := do("page.evaluate", `{"body":"return fetch(document.querySelector('#shot iframe').src).then((r) => `+
+		`r.text().then((html) => ({policy: r.headers.get('content-security-policy'), html})))"}`)
 	if err := json.Unmarshal(r.Output, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +180,10 @@ func TestARecordingIsShown(t *testing.T) {
 	if err := json.Unmarshal(out.Value.Value, &snapshot); err != nil {
 		t.Fatalf("%v in %s", err, r.Output)
 	}
-	for _, want := range []string{`shadowrootmode="open"`, "shadow words", `sandbox=""`, `href="../get?url=http%3A%2F%2F127.0.0.1`, `outline:3px solid`, `data-href="https://elsewhere.test/"`} {
+	for _, want := range []string{
+		`shadowrootmode="open"`, "shadow words", `sandbox=""`, `href="../get?url=http%3A%2F%2F127.0.0.1`,
+		`outline:3px solid`, `data-href="https://elsewhere.test/"`,
+	} {
 		if !strings.Contains(snapshot.HTML, want) {
 			t.Errorf("the snapshot lacks %s: %s", want, snapshot.HTML)
 		}
@@ -216,9 +238,17 @@ func TestTheViewIsOfThisMachine(t *testing.T) {
 		address, host string
 		want          int
 	}{
-		{address, "", 200}, {address + "model.json", "", 200}, {address, "localhost:1", 200}, {address, "rebound.test", 403},
-		{"http://" + base + "/", "", 404}, {"http://" + base + "/model.json", "", 404}, {"http://" + base + "/AAAA/model.json", "", 404},
-		{address + "body/../../etc/passwd", "", 404}, {address + "get?url=file:///etc/passwd", "", 404}, {address + "row/x", "", 404}, {address + "snapshot/x.before", "", 404},
+		{address, "", 200},
+		{address + "model.json", "", 200},
+		{address, "localhost:1", 200},
+		{address, "rebound.test", 403},
+		{"http://" + base + "/", "", 404},
+		{"http://" + base + "/model.json", "", 404},
+		{"http://" + base + "/AAAA/model.json", "", 404},
+		{address + "body/../../etc/passwd", "", 404},
+		{address + "get?url=file:///etc/passwd", "", 404},
+		{address + "row/x", "", 404},
+		{address + "snapshot/x.before", "", 404},
 	} {
 		if got := status(c.address, c.host); got != c.want {
 			t.Errorf("%s as %q: %d, expected %d", c.address, c.host, got, c.want)

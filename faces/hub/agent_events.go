@@ -20,7 +20,8 @@ const (
 
 var awaitEvent = Tool{
 	"runtime.agent.await_event", "Wait for what the agent hosted by a runtime says next.",
-	json.RawMessage(`{"type":"object","properties":{"cursor":{"type":"integer","minimum":-1},"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`),
+	json.RawMessage(`{"type":"object","properties":{"cursor":{"type":"integer","minimum":-1},` +
+		`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`),
 }
 
 // agentEvent is one event as the tool answers it.
@@ -112,7 +113,9 @@ func (a *agentEvents) after(id string, cursor *int64) ([]agentEvent, int64, time
 }
 
 // await waits until the agent of a runtime sends an event.
-func (h *Hub) awaitAgent(ctx context.Context, args map[string]json.RawMessage, sel Selector, timeout time.Duration) ToolResult {
+func (h *Hub) awaitAgent(
+	ctx context.Context, args map[string]json.RawMessage, sel Selector, timeout time.Duration,
+) ToolResult {
 	if err := only(args, "cursor"); err != nil {
 		return refused(err)
 	}
@@ -146,6 +149,12 @@ func (h *Hub) awaitAgent(ctx context.Context, args map[string]json.RawMessage, s
 		if idle {
 			value["silent_ms"] = time.Since(last).Milliseconds()
 		}
-		return output(e, marshal(map[string]any{"ok": true, "primitive": awaitEvent.Name, "adapter": "bridge", "runtime_id": e.RuntimeID, "value": value}))
+		return output(e, marshal(map[string]any{
+			"ok":         true,
+			"primitive":  awaitEvent.Name,
+			"adapter":    "bridge",
+			"runtime_id": e.RuntimeID,
+			"value":      value,
+		}))
 	}
 }

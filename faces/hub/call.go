@@ -281,7 +281,8 @@ func (h *Hub) lift(call *ToolCall, args map[string]json.RawMessage) (Selector, t
 	if raw, ok := args["timeout_ms"]; ok {
 		var inner float64
 		if json.Unmarshal(raw, &inner) != nil || inner < 0 {
-			return sel, 0, fault.New(fault.InvalidInput, "timeout_ms is not a number of milliseconds").With("path", "/arguments/timeout_ms")
+			return sel, 0, fault.New(fault.InvalidInput, "timeout_ms is not a number of milliseconds").
+				With("path", "/arguments/timeout_ms")
 		}
 		if h.declares(call.Name, "timeout_ms") {
 			// The tool's own time, for instance how long locator.wait_for waits.
@@ -322,7 +323,9 @@ func (h *Hub) ownerNamed(name string, args map[string]json.RawMessage, sel Selec
 		return nil
 	}
 	return fault.New(fault.OwnerRuntimeRequired, "a call with tab_id must name the runtime that owns the tab").
-		With("tool", name).With("tab_id", id).With("required", "target_runtime_id").Next("list the tabs with browser.claimed_tabs.list")
+		With("tool", name).With("tab_id", id).With("required", "target_runtime_id").Next(
+		"list the tabs with browser.claimed_tabs.list",
+	)
 }
 
 // find returns the runtime of sel, alive. It waits a moment for one whose
@@ -403,7 +406,9 @@ func (h *Hub) probe(ctx context.Context, e *entry) *fault.Error {
 		return fault.Wrap(fault.Cancelled, ctx.Err(), "probing the runtime")
 	}
 	// Not when it has come back over another connection meanwhile.
-	h.removeNow(e.RuntimeID, "probe_failed", func(now *entry) bool { return now.conn == c && time.Since(now.seen) > h.opts.Fresh })
+	h.removeNow(e.RuntimeID, "probe_failed", func(now *entry) bool {
+		return now.conn == c && time.Since(now.seen) > h.opts.Fresh
+	})
 	return fault.New(fault.TabClosed, "the runtime did not answer a probe and was removed").
 		With("runtime_id", e.RuntimeID).Next("list the connected runtimes with browser.claimed_tabs.list")
 }
@@ -430,14 +435,25 @@ func (p probe) resolve(alive bool) {
 // dispatch sends one call and waits for its answer.
 func (h *Hub) dispatch(ctx context.Context, e *entry, name string, args []byte, timeout time.Duration) ToolResult {
 	return h.await(ctx, h.submit(e, name, timeout, func(id string, timeoutMS int64) []byte {
-		return marshal(callItem{Type: "action_call", CallID: id, RuntimeID: e.RuntimeID, Name: name, Arguments: args, TimeoutMS: timeoutMS})
+		return marshal(callItem{
+			Type:      "action_call",
+			CallID:    id,
+			RuntimeID: e.RuntimeID,
+			Name:      name,
+			Arguments: args,
+			TimeoutMS: timeoutMS,
+		})
 	}), timeout)
 }
 
 // dispatchItem is dispatch for an item that carries a map.
-func (h *Hub) dispatchItem(ctx context.Context, e *entry, name string, item siteItem, timeout time.Duration) ToolResult {
+func (h *Hub) dispatchItem(
+	ctx context.Context, e *entry, name string, item siteItem, timeout time.Duration,
+) ToolResult {
 	return h.await(ctx, h.submit(e, name, timeout, func(id string, timeoutMS int64) []byte {
-		item.CallID, item.RuntimeID, item.TimeoutMS = id, e.RuntimeID, timeoutMS
+		item.CallID = id
+		item.RuntimeID = e.RuntimeID
+		item.TimeoutMS = timeoutMS
 		return marshal(item)
 	}), timeout)
 }
@@ -463,7 +479,8 @@ func (h *Hub) await(ctx context.Context, p *pending, timeout time.Duration) Tool
 		h.cancel(p)
 	case <-ctx.Done():
 		h.cancel(p)
-		if err = fault.Wrap(fault.Cancelled, ctx.Err(), "waiting for the runtime"); err.Code == fault.Timeout {
+		err = fault.Wrap(fault.Cancelled, ctx.Err(), "waiting for the runtime")
+		if err.Code == fault.Timeout {
 			err = h.timedOut(p, start)
 		}
 	}
@@ -483,7 +500,9 @@ func (h *Hub) cancel(p *pending) {
 }
 
 // submit enters a call and sends it. The caller takes it out of pending.
-func (h *Hub) submit(e *entry, name string, timeout time.Duration, frame func(id string, timeoutMS int64) []byte) *pending {
+func (h *Hub) submit(
+	e *entry, name string, timeout time.Duration, frame func(id string, timeoutMS int64) []byte,
+) *pending {
 	p := &pending{id: h.opts.NewID(), runtimeID: e.RuntimeID, name: name, done: make(chan ToolResult, 1)}
 	p.frame = frame(p.id, max(timeout.Milliseconds(), 1))
 	h.mu.Lock()
@@ -534,7 +553,14 @@ func (h *Hub) complete(in *item) {
 	}
 	delete(h.pending, in.CallID)
 	h.mu.Unlock()
-	r := ToolResult{OK: in.Type == "action_call_output", CallID: &p.id, RuntimeID: p.runtimeID, Output: in.Output, Error: in.Error, Status: http.StatusOK}
+	r := ToolResult{
+		OK:        in.Type == "action_call_output",
+		CallID:    &p.id,
+		RuntimeID: p.runtimeID,
+		Output:    in.Output,
+		Error:     in.Error,
+		Status:    http.StatusOK,
+	}
 	if !r.OK && len(r.Error) == 0 {
 		r.Error = marshal(fault.New(fault.HandlerFailed, "the runtime gave no reason"))
 	}
@@ -586,7 +612,12 @@ func (h *Hub) hydrate(e *entry) {
 	bundle, err := h.opts.Bundle()
 	if err != nil {
 		h.log.Warn("no storage bundle", "error", err)
-		h.setHydration(map[string]any{"status": "failed", "runtime_id": e.RuntimeID, "at_ms": time.Now().UnixMilli(), "reason": "bundle_build_failed"})
+		h.setHydration(map[string]any{
+			"status":     "failed",
+			"runtime_id": e.RuntimeID,
+			"at_ms":      time.Now().UnixMilli(),
+			"reason":     "bundle_build_failed",
+		})
 		return
 	}
 	var b map[string]json.RawMessage
@@ -605,7 +636,13 @@ func (h *Hub) hydrate(e *entry) {
 			Value json.RawMessage `json:"value"`
 		}
 		_ = json.Unmarshal(r.Output, &out)
-		state := map[string]any{"status": "imported", "runtime_id": e.RuntimeID, "at_ms": time.Now().UnixMilli(), "call_id": r.CallID, "result": out.Value}
+		state := map[string]any{
+			"status":     "imported",
+			"runtime_id": e.RuntimeID,
+			"at_ms":      time.Now().UnixMilli(),
+			"call_id":    r.CallID,
+			"result":     out.Value,
+		}
 		if !r.OK || !out.OK {
 			state["status"], state["error"] = "import_failed", r.Error
 			h.log.Warn("a runtime did not take the storage bundle", "runtime", e.RuntimeID, "code", r.Code())

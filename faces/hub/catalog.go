@@ -19,14 +19,23 @@ const siteTool = "actions.site"
 const siteSchema = `{"type":"object","required":["mode"],"properties":{` +
 	`"mode":{"type":"string","enum":["list","call","state_read","state_summary","state_diff"]},` +
 	`"action":{"type":"string"},"arguments":{"type":"object"},"projection_name":{"type":"string"},` +
-	`"summary_name":{"type":"string"},"max_bytes":{"type":"integer","minimum":1},"timeout_ms":{"type":"integer","minimum":1}}}`
+	`"summary_name":{"type":"string"},"max_bytes":{"type":"integer","minimum":1},"timeout_ms":{"type":"integer",` +
+	`"minimum":1}}}`
 
 // routing are the properties every tool gets.
 var routing = map[string]json.RawMessage{
-	"target_runtime_id":     json.RawMessage(`{"type":"string","description":"exact id of the runtime that runs the call"}`),
-	"target_runtime_key":    json.RawMessage(`{"type":"string","description":"exact key of the tab that runs the call"}`),
-	"target_url_contains":   json.RawMessage(`{"type":"string","description":"part of the URL of the tab that runs the call"}`),
-	"target_title_contains": json.RawMessage(`{"type":"string","description":"part of the title of the tab that runs the call"}`),
+	"target_runtime_id": json.RawMessage(
+		`{"type":"string","description":"exact id of the runtime that runs the call"}`,
+	),
+	"target_runtime_key": json.RawMessage(
+		`{"type":"string","description":"exact key of the tab that runs the call"}`,
+	),
+	"target_url_contains": json.RawMessage(
+		`{"type":"string","description":"part of the URL of the tab that runs the call"}`,
+	),
+	"target_title_contains": json.RawMessage(
+		`{"type":"string","description":"part of the title of the tab that runs the call"}`,
+	),
 }
 
 // manifestTools returns the tools of a manifest: its tools, then the primitives
@@ -72,7 +81,10 @@ func (h *Hub) Tools() []Tool {
 	}
 	site, ok := found[siteTool]
 	if !ok {
-		site = Tool{siteTool, "List the actions of the current site, call one of them, or read the page's declared state.", json.RawMessage(siteSchema)}
+		site = Tool{
+			siteTool, "List the actions of the current site, call one of them, or read the page's declared state.",
+			json.RawMessage(siteSchema),
+		}
 	}
 	out := []Tool{site, claimedTabs, activeTab, awaitEvent}
 	if h.opts.StorageRoot != "" {

@@ -40,7 +40,14 @@ func (h *Hub) newConn(ws bridgeclient.Conn, trusted bool, stop context.CancelFun
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.conns++
-	return &conn{hub: h, ws: ws, num: h.conns, trusted: trusted, wake: make(chan struct{}, 1), stop: stop}
+	return &conn{
+		hub:     h,
+		ws:      ws,
+		num:     h.conns,
+		trusted: trusted,
+		wake:    make(chan struct{}, 1),
+		stop:    stop,
+	}
 }
 
 // reserve takes a place among the connections that have announced nothing; false

@@ -26,7 +26,10 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 	local := loopback(listen)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if local && !h.hostAllowed(r.Host) {
-			fail(w, http.StatusForbidden, fault.New(fault.PermissionDenied, "the Host of the request is not a name of this machine"))
+			fail(
+				w, http.StatusForbidden,
+				fault.New(fault.PermissionDenied, "the Host of the request is not a name of this machine"),
+			)
 			return
 		}
 		paired := forRuntimes(r.URL.Path) && same(r.URL.Query().Get("token"), h.opts.Pairing)
@@ -38,10 +41,16 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 			if !paired && !h.originAllowed(origin, r) {
 				remedy := remedyOf(origin, r.URL.Path)
 				if h.refusals.first(origin) {
-					h.log.Warn("a foreign origin was refused", "origin", clip(origin), "path", clip(r.URL.Path), "remedy", remedy)
+					h.log.Warn(
+						"a foreign origin was refused",
+						"origin", clip(origin),
+						"path", clip(r.URL.Path),
+						"remedy", remedy,
+					)
 				}
-				fail(w, http.StatusForbidden, fault.New(fault.OriginBlocked, "the origin of the request is not allowed").
-					With("origin", clip(origin)).Next(remedy))
+				fail(w, http.StatusForbidden, fault.New(
+					fault.OriginBlocked, "the origin of the request is not allowed",
+				).With("origin", clip(origin)).Next(remedy))
 				return
 			}
 			w.Header().Set("Access-Control-Allow-Origin", origin)
@@ -169,7 +178,8 @@ func (h *Hub) tokenAllowed(r *http.Request) bool {
 		return true
 	}
 	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	if ok = ok && strings.EqualFold(scheme, "Bearer"); !ok {
+	ok = ok && strings.EqualFold(scheme, "Bearer")
+	if !ok {
 		given = ""
 	}
 	if !ok && forRuntimes(r.URL.Path) {

@@ -24,7 +24,9 @@ func (h *Hub) routes() {
 	h.mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"ok": true, "service": "outrider-hub", "version": h.opts.Version})
 	})
-	h.mux.HandleFunc("GET /runtimes", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, h.view()) })
+	h.mux.HandleFunc("GET /runtimes", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, h.view())
+	})
 	h.mux.HandleFunc("GET /mcp/tools/list", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"tools": h.Tools()})
 	})
@@ -52,7 +54,10 @@ func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 	d.DisallowUnknownFields() // a member that is passed over may have said which runtime is meant
 	if err := d.Decode(&call); err != nil {
 		if big := (*http.MaxBytesError)(nil); errors.As(err, &big) {
-			fail(w, http.StatusRequestEntityTooLarge, fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit))
+			fail(
+				w, http.StatusRequestEntityTooLarge,
+				fault.New(fault.PayloadTooLarge, "the request is too long").With("limit", big.Limit),
+			)
 			return
 		}
 		if errors.Is(err, errTooMuch) {
@@ -60,10 +65,14 @@ func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			fail(w, http.StatusRequestTimeout, fault.New(fault.Timeout, "the body did not arrive within %s", h.opts.BodyWithin))
+			fail(
+				w, http.StatusRequestTimeout,
+				fault.New(fault.Timeout, "the body did not arrive within %s", h.opts.BodyWithin),
+			)
 			return
 		}
-		e := fault.New(fault.InvalidInput, "the body is not a JSON object with the members of a call").With("offset", d.InputOffset())
+		e := fault.New(fault.InvalidInput, "the body is not a JSON object with the members of a call").
+			With("offset", d.InputOffset())
 		if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
 			e = fault.New(fault.InvalidInput, "a call has no member %s", name).With("members", callMembers)
 		}
@@ -74,7 +83,10 @@ func (h *Hub) serveCall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		fail(w, http.StatusBadRequest, fault.New(fault.InvalidInput, "the body goes on after the call").With("offset", d.InputOffset()))
+		fail(
+			w, http.StatusBadRequest,
+			fault.New(fault.InvalidInput, "the body goes on after the call").With("offset", d.InputOffset()),
+		)
 		return
 	}
 	res := h.Call(r.Context(), call)
@@ -106,7 +118,10 @@ func (h *Hub) serveEvents(w http.ResponseWriter, r *http.Request) {
 // serveRuntime runs one runtime connection. The guard has checked the origin.
 func (h *Hub) serveRuntime(w http.ResponseWriter, r *http.Request) {
 	if !h.reserve(true) {
-		fail(w, http.StatusServiceUnavailable, fault.New(fault.QueueFull, "%d connections have announced no runtime yet", h.opts.MaxUnannounced))
+		fail(
+			w, http.StatusServiceUnavailable,
+			fault.New(fault.QueueFull, "%d connections have announced no runtime yet", h.opts.MaxUnannounced),
+		)
 		return
 	}
 	ended := make(chan struct{})
@@ -173,7 +188,10 @@ func methods(mux *http.ServeMux) http.Handler {
 		handler.ServeHTTP(rec, r)
 		if allow := rec.header.Get("Allow"); allow != "" {
 			w.Header().Set("Allow", allow)
-			fail(w, http.StatusMethodNotAllowed, fault.New(fault.InvalidInput, "the method is not allowed here").With("allow", allow))
+			fail(
+				w, http.StatusMethodNotAllowed,
+				fault.New(fault.InvalidInput, "the method is not allowed here").With("allow", allow),
+			)
 			return
 		}
 		fail(w, http.StatusNotFound, fault.New(fault.InvalidInput, "there is nothing at this path"))

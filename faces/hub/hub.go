@@ -65,14 +65,23 @@ func New(opts Options) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{
-		opts: opts, log: opts.Logger.With("component", "hub"), mux: http.NewServeMux(), events: newEventLog(opts.KeepEvents), agents: newAgentEvents(),
-		spoken: newAnnouncements(), closing: make(chan struct{}), runtimes: map[string]*entry{}, lost: map[string]lostRuntime{},
+		opts:     opts,
+		log:      opts.Logger.With("component", "hub"),
+		mux:      http.NewServeMux(),
+		events:   newEventLog(opts.KeepEvents),
+		agents:   newAgentEvents(),
+		spoken:   newAnnouncements(),
+		closing:  make(chan struct{}),
+		runtimes: map[string]*entry{},
+		lost:     map[string]lostRuntime{},
 		bodies: bodies{
 			most:      opts.MaxBodies,
 			mostBytes: opts.MaxBodyBytes,
 			mostItems: opts.MaxMessage + opts.MaxAnnouncement,
 		},
-		pending: map[string]*pending{}, probes: map[string]probe{}, changed: make(chan struct{}),
+		pending: map[string]*pending{},
+		probes:  map[string]probe{},
+		changed: make(chan struct{}),
 	}
 	paths := h.opts.Maps
 	if root := h.opts.StorageRoot; root != "" {

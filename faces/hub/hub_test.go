@@ -63,8 +63,11 @@ func connect(t *testing.T, addr string, host bridgeclient.Host, more func(*bridg
 	t.Helper()
 	ready := make(chan struct{}, 1)
 	opts := &bridgeclient.Options{
-		URL: "ws://" + addr + "/extension", Dialect: actionsbridge.New(nil), Host: host,
-		BackoffMin: 10 * time.Millisecond, BackoffMax: 50 * time.Millisecond,
+		URL:        "ws://" + addr + "/extension",
+		Dialect:    actionsbridge.New(nil),
+		Host:       host,
+		BackoffMin: 10 * time.Millisecond,
+		BackoffMax: 50 * time.Millisecond,
 		OnState: func(s bridgeclient.State) {
 			if s.Kind == bridgeclient.Ready {
 				select { // a client that has to wait here connects no more
@@ -185,28 +188,48 @@ func TestCallReachesExactlyOneRuntime(t *testing.T) {
 		{"by id", `{"name":"echo","arguments":{},"target_runtime_id":"rt-2"}`, 200, "rt-2", ""},
 		{"by id inside the arguments", `{"name":"echo","arguments":{"target_runtime_id":"rt-2"}}`, 200, "rt-2", ""},
 		{"by key", `{"name":"echo","arguments":{},"target_runtime_key":"tab:2"}`, 200, "rt-2", ""},
-		{"by part of the url, any case", `{"name":"echo","arguments":{},"target_url_contains":"SHOP.example/HELP"}`, 200, "rt-2", ""},
+		{
+			"by part of the url, any case",
+			`{"name":"echo","arguments":{},"target_url_contains":"SHOP.example/HELP"}`, 200, "rt-2", "",
+		},
 		{"by part of the title", `{"name":"echo","arguments":{},"target_title_contains":"desk"}`, 200, "rt-2", ""},
 		{"nothing: the active one", `{"name":"echo","arguments":{}}`, 200, "rt-1", ""},
 		{"arguments absent", `{"name":"echo"}`, 200, "rt-1", ""},
 		{"arguments null", `{"name":"echo","arguments":null}`, 200, "rt-1", ""},
-		{"two match", `{"name":"echo","arguments":{},"target_url_contains":"shop.example"}`, 409, "", "ambiguous_runtime"},
-		{"none matches", `{"name":"echo","arguments":{},"target_url_contains":"nowhere"}`, 404, "", "runtime_not_found"},
-		{"selectors that contradict", `{"name":"echo","target_runtime_id":"rt-1","target_title_contains":"desk"}`, 404, "", "runtime_not_found"},
+		{
+			"two match", `{"name":"echo","arguments":{},"target_url_contains":"shop.example"}`,
+			409, "", "ambiguous_runtime",
+		},
+		{
+			"none matches", `{"name":"echo","arguments":{},"target_url_contains":"nowhere"}`,
+			404, "", "runtime_not_found",
+		},
+		{
+			"selectors that contradict", `{"name":"echo","target_runtime_id":"rt-1","target_title_contains":"desk"}`,
+			404, "", "runtime_not_found",
+		},
 		{"arguments not an object", `{"name":"echo","arguments":[1]}`, 400, "", "invalid_input"},
 		{"no name", `{"arguments":{}}`, 400, "", "invalid_input"},
 		{"not JSON", `{"name":`, 400, "", "invalid_input"},
 		{"more than one object", `{"name":"echo"} {"name":"echo"}`, 400, "", "invalid_input"},
 		{"member of the wrong kind", `{"name":7}`, 400, "", "invalid_input"},
-		{"tab number without an owner", `{"name":"browser.navigate","arguments":{"tab_id":1}}`, 400, "", "owner_runtime_required"},
+		{
+			"tab number without an owner", `{"name":"browser.navigate","arguments":{"tab_id":1}}`,
+			400, "", "owner_runtime_required",
+		},
 		{"negative time", `{"name":"echo","timeout_ms":-1}`, 400, "", "invalid_input"},
 		{"the runtime refuses", `{"name":"no.such.thing","target_runtime_id":"rt-1"}`, 200, "rt-1", "unknown_action"},
-		{"the runtime reports a failure", `{"name":"fail","target_runtime_id":"rt-1"}`, 200, "rt-1", "target_not_found"},
+		{
+			"the runtime reports a failure", `{"name":"fail","target_runtime_id":"rt-1"}`,
+			200, "rt-1", "target_not_found",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, out := post(t, h.Addr(), "/mcp/tools/call", tc.body)
 			if status != tc.status || code(out) != tc.code {
-				t.Fatalf("%s: status %d, code %q, want %d, %q; body %v", tc.body, status, code(out), tc.status, tc.code, out)
+				t.Fatalf(
+					"%s: status %d, code %q, want %d, %q; body %v", tc.body, status, code(out), tc.status, tc.code, out,
+				)
 			}
 			if ok := out["ok"].(bool); ok != (tc.code == "") {
 				t.Errorf("ok = %v with code %q", ok, tc.code)
@@ -236,7 +259,8 @@ func TestFailureEnvelopeIsAnOutput(t *testing.T) {
 			Code string `json:"code"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(r.Output, &out); err != nil || !r.OK || out.OK || out.Error.Code != "target_not_found" || len(r.Error) > 0 {
+	err := json.Unmarshal(r.Output, &out)
+	if err != nil || !r.OK || out.OK || out.Error.Code != "target_not_found" || len(r.Error) > 0 {
 		t.Fatalf("got ok=%v output=%s error=%s, want an output that reports target_not_found", r.OK, r.Output, r.Error)
 	}
 }
@@ -263,20 +287,38 @@ func TestRoutesAndErrors(t *testing.T) {
 		{"unknown path", "GET", "/nothing", "", nil, 404, "invalid_input"},
 		{"wrong method", "GET", "/mcp/tools/call", "", nil, 405, "invalid_input"},
 		{"wrong method on a view", "POST", "/runtimes", "{}", nil, 405, "invalid_input"},
-		{"body too long", "POST", "/mcp/tools/call", `{"name":"` + strings.Repeat("x", 2000) + `"}`, nil, 413, "payload_too_large"},
-		{"page of another origin", "GET", "/runtimes", "", []string{"Origin", "https://evil.example"}, 403, "origin_blocked"},
-		{"page of another origin, preflight", "OPTIONS", "/mcp/tools/call", "", []string{"Origin", "https://evil.example"}, 403, "origin_blocked"},
+		{
+			"body too long", "POST", "/mcp/tools/call",
+			`{"name":"` + strings.Repeat("x", 2000) + `"}`, nil, 413, "payload_too_large",
+		},
+		{
+			"page of another origin", "GET", "/runtimes", "",
+			[]string{"Origin", "https://evil.example"}, 403, "origin_blocked",
+		},
+		{
+			"page of another origin, preflight", "OPTIONS", "/mcp/tools/call", "",
+			[]string{"Origin", "https://evil.example"}, 403, "origin_blocked",
+		},
 		{"opaque origin", "GET", "/runtimes", "", []string{"Origin", "null"}, 403, "origin_blocked"},
-		{"other port of this machine", "GET", "/runtimes", "", []string{"Origin", "http://127.0.0.1:1"}, 403, "origin_blocked"},
+		{
+			"other port of this machine", "GET", "/runtimes", "",
+			[]string{"Origin", "http://127.0.0.1:1"}, 403, "origin_blocked",
+		},
 		{"rebound name", "GET", "/runtimes", "", []string{"Host", "evil.example:80"}, 403, "permission_denied"},
-		{"rebound name that starts well", "GET", "/runtimes", "", []string{"Host", "127.0.0.1.evil.example"}, 403, "permission_denied"},
+		{
+			"rebound name that starts well", "GET", "/runtimes", "",
+			[]string{"Host", "127.0.0.1.evil.example"}, 403, "permission_denied",
+		},
 		{"localhost", "GET", "/runtimes", "", []string{"Host", "localhost:1234"}, 200, ""},
 		{"not a WebSocket", "GET", "/events?since=x", "", nil, 400, "invalid_input"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			status, out := request(t, tc.method, h.Addr(), tc.path, tc.body, tc.header...)
 			if status != tc.status || code(out) != tc.code {
-				t.Fatalf("%s %s %v: status %d, code %q, want %d, %q", tc.method, tc.path, tc.header, status, code(out), tc.status, tc.code)
+				t.Fatalf(
+					"%s %s %v: status %d, code %q, want %d, %q",
+					tc.method, tc.path, tc.header, status, code(out), tc.status, tc.code,
+				)
 			}
 		})
 	}
@@ -292,7 +334,8 @@ func TestOriginMayBeAllowed(t *testing.T) {
 	}
 	resp.Body.Close()
 	http.DefaultClient.CloseIdleConnections()
-	if got := resp.Header.Get("Access-Control-Allow-Origin"); resp.StatusCode != 200 || got != "chrome-extension://abcdef" {
+	got := resp.Header.Get("Access-Control-Allow-Origin")
+	if resp.StatusCode != 200 || got != "chrome-extension://abcdef" {
 		t.Fatalf("status %d, allowed origin %q, want 200 and exactly the origin", resp.StatusCode, got)
 	}
 }
@@ -315,8 +358,14 @@ func TestPairingAdmitsAnExtension(t *testing.T) {
 		{"a wrong pairing token", page, "?token=nope", hub.Options{Pairing: "pair"}, 403, "pairing address"},
 		{"the pairing token of a page", page, "?token=pair", hub.Options{Pairing: "pair"}, 101, ""},
 		{"the pairing token of an extension", extension, "?token=pair", hub.Options{Pairing: "pair"}, 101, ""},
-		{"the pairing token where there is a token", page, "?token=pair", hub.Options{Pairing: "pair", Token: "s3cret"}, 101, ""},
-		{"the token itself does not admit a page", page, "?token=s3cret", hub.Options{Pairing: "pair", Token: "s3cret"}, 403, "pairing address"},
+		{
+			"the pairing token where there is a token", page, "?token=pair",
+			hub.Options{Pairing: "pair", Token: "s3cret"}, 101, "",
+		},
+		{
+			"the token itself does not admit a page", page, "?token=s3cret",
+			hub.Options{Pairing: "pair", Token: "s3cret"}, 403, "pairing address",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var log strings.Builder
@@ -333,13 +382,15 @@ func TestPairingAdmitsAnExtension(t *testing.T) {
 				}
 			}
 			text := log.String()
-			if tc.remedy != "" && (!strings.Contains(text, tc.remedy) || !strings.Contains(text, tc.origin) || strings.Count(text, "level=WARN") != 1) {
+			if tc.remedy != "" && (!strings.Contains(text, tc.remedy) || !strings.Contains(text, tc.origin) ||
+				strings.Count(text, "level=WARN") != 1) {
 				t.Errorf("the log says %q, want once the origin and %q", text, tc.remedy)
 			}
 		})
 	}
 	h := startHub(t, hub.Options{Pairing: "pair", Token: "s3cret"})
-	if status, out := request(t, "GET", h.Addr(), "/runtimes?token=pair", ""); status != 401 || code(out) != "permission_denied" {
+	if status, out := request(t, "GET", h.Addr(), "/runtimes?token=pair", ""); status != 401 ||
+		code(out) != "permission_denied" {
 		t.Errorf("the pairing token opens /runtimes: %d %v", status, out)
 	}
 	again, err := hub.New(hub.Options{Token: "s3cret"})
@@ -374,9 +425,13 @@ func TestToken(t *testing.T) {
 			}
 		})
 	}
-	connect(t, h.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), func(o *bridgeclient.Options) { o.Token = "s3cret" })
+	connect(t, h.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), func(o *bridgeclient.Options) {
+		o.Token = "s3cret"
+	})
 	waitRuntimes(t, h, 1)
-	connect(t, h.Addr(), hosttest.New(hosttest.Tab(2, "https://b.example/", "B")), func(o *bridgeclient.Options) { o.URL += "?token=s3cret" })
+	connect(t, h.Addr(), hosttest.New(hosttest.Tab(2, "https://b.example/", "B")), func(o *bridgeclient.Options) {
+		o.URL += "?token=s3cret"
+	})
 	waitRuntimes(t, h, 2)
 }
 
@@ -421,13 +476,15 @@ func TestTools(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got, want := names(), "actions.site browser.claimed_tabs.list browser.active_tab.set runtime.agent.await_event"; got != want {
-		t.Fatalf("without a runtime: %s, want %s", got, want)
+	alone := "actions.site browser.claimed_tabs.list browser.active_tab.set runtime.agent.await_event"
+	if got := names(); got != alone {
+		t.Fatalf("without a runtime: %s, want %s", got, alone)
 	}
 	host := hosttest.New(hosttest.Tab(1, "https://a.example/", "A"))
 	connect(t, h.Addr(), host, nil)
 	waitRuntimes(t, h, 1)
-	want := "actions.site browser.claimed_tabs.list browser.active_tab.set runtime.agent.await_event echo locator.wait_for sleep"
+	want := "actions.site browser.claimed_tabs.list browser.active_tab.set runtime.agent.await_event echo " +
+		"locator.wait_for sleep"
 	if got := names(); got != want {
 		t.Fatalf("with a runtime: %s, want %s", got, want)
 	}
@@ -441,7 +498,8 @@ func TestTools(t *testing.T) {
 	var schema struct {
 		Properties map[string]any `json:"properties"`
 	}
-	if err := json.Unmarshal(h.Tools()[0].InputSchema, &schema); err != nil || schema.Properties["mode"] == nil || schema.Properties["target_runtime_id"] == nil {
+	err := json.Unmarshal(h.Tools()[0].InputSchema, &schema)
+	if err != nil || schema.Properties["mode"] == nil || schema.Properties["target_runtime_id"] == nil {
 		t.Fatalf("schema of actions.site = %s, want mode and the routing properties", h.Tools()[0].InputSchema)
 	}
 }
@@ -481,8 +539,11 @@ func TestActiveRuntime(t *testing.T) {
 			Claimed   bool   `json:"claimed"`
 		} `json:"tabs"`
 	}
-	if err := json.Unmarshal(r.Output, &out); err != nil || out.Count != 1 || out.Tabs[0].RuntimeID != "rt-1" || out.Tabs[0].TabID != 1 || !out.Tabs[0].Active || !out.Tabs[0].Claimed {
+	if err := json.Unmarshal(r.Output, &out); err != nil || out.Count != 1 {
 		t.Fatalf("tabs: %s (%v)", r.Output, err)
+	}
+	if tab := out.Tabs[0]; tab.RuntimeID != "rt-1" || tab.TabID != 1 || !tab.Active || !tab.Claimed {
+		t.Fatalf("tabs: %s", r.Output)
 	}
 }
 
@@ -521,7 +582,13 @@ func TestObserverSeesTheConversationInOrder(t *testing.T) {
 	waitRuntimes(t, h, 1)
 	h.Call(t.Context(), hub.ToolCall{Name: "echo"})
 	h.Call(t.Context(), hub.ToolCall{Name: "fail"})
-	host.Emit(runtime.Event{Kind: runtime.DOMEvent, ID: "ev-1", Tab: hosttest.Tab(1, "https://a.example/", "A"), Name: "cart.changed", Payload: json.RawMessage(`{"n":1}`)})
+	host.Emit(runtime.Event{
+		Kind:    runtime.DOMEvent,
+		ID:      "ev-1",
+		Tab:     hosttest.Tab(1, "https://a.example/", "A"),
+		Name:    "cart.changed",
+		Payload: json.RawMessage(`{"n":1}`),
+	})
 	list, cursor := h.Events(t.Context(), 0, "")
 	if len(list) != 1 || cursor != 1 || !strings.Contains(string(list[0].Item), `"cart.changed"`) {
 		t.Fatalf("events %v, cursor %d", list, cursor)
@@ -575,7 +642,10 @@ func TestALiveRuntimeIsNotTakenOver(t *testing.T) {
 		name, announcement string
 	}{
 		{"by its id", `{"type":"runtime_ready","runtime_id":"rt-1","url":"https://evil.example/"}`},
-		{"by its key", `{"type":"runtime_ready","runtime_id":"rt-2","runtime_key":"tab:1","url":"https://evil.example/"}`},
+		{
+			"by its key",
+			`{"type":"runtime_ready","runtime_id":"rt-2","runtime_key":"tab:1","url":"https://evil.example/"}`,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := startHub(t, hub.Options{})
@@ -603,10 +673,16 @@ func TestALiveRuntimeIsNotTakenOver(t *testing.T) {
 		connect(t, h.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), nil)
 		waitRuntimes(t, h, 1)
 		ws := dial(t, h, "?token=pair")
-		if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"runtime_ready","runtime_id":"rt-1","url":"https://b.example/"}`)); err != nil {
+		if err := ws.Write(
+			t.Context(), websocket.MessageText,
+			[]byte(`{"type":"runtime_ready","runtime_id":"rt-1","url":"https://b.example/"}`),
+		); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "taken over", func() bool { list := h.Runtimes(); return len(list) == 1 && list[0].URL == "https://b.example/" })
+		eventually(t, "taken over", func() bool {
+			list := h.Runtimes()
+			return len(list) == 1 && list[0].URL == "https://b.example/"
+		})
 	})
 }
 
@@ -614,10 +690,13 @@ func TestALiveRuntimeIsNotTakenOver(t *testing.T) {
 func TestWhoSaysNothingIsBounded(t *testing.T) {
 	h := startHub(t, hub.Options{MaxUnannounced: 2, MaxBodies: 1, BodyWithin: 3 * time.Second})
 	a, _ := dial(t, h, ""), dial(t, h, "")
-	if _, resp, err := websocket.Dial(t.Context(), "ws://"+h.Addr()+"/extension", nil); err == nil || resp == nil || resp.StatusCode != 503 {
+	if _, resp, err := websocket.Dial(t.Context(), "ws://"+h.Addr()+"/extension", nil); err == nil || resp == nil ||
+		resp.StatusCode != 503 {
 		t.Fatalf("a third silent connection: %v %v, want status 503", resp, err)
 	}
-	if err := a.Write(t.Context(), websocket.MessageText, []byte(`{"type":"runtime_ready","runtime_id":"rt-1"}`)); err != nil {
+	if err := a.Write(
+		t.Context(), websocket.MessageText, []byte(`{"type":"runtime_ready","runtime_id":"rt-1"}`),
+	); err != nil {
 		t.Fatal(err)
 	}
 	waitRuntimes(t, h, 1)

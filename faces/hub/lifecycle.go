@@ -116,7 +116,12 @@ func (h *Hub) logged(ch RuntimeChange) {
 	if h.lifecycle == nil {
 		return
 	}
-	row := lifecycleRow{Event: "connect", RuntimeID: ch.Runtime.RuntimeID, ConnectionID: ch.Connection, TabURL: ch.Runtime.URL}
+	row := lifecycleRow{
+		Event:        "connect",
+		RuntimeID:    ch.Runtime.RuntimeID,
+		ConnectionID: ch.Connection,
+		TabURL:       ch.Runtime.URL,
+	}
 	if ch.Kind == "removed" {
 		reason := ch.Reason
 		if theirs, ok := lifecycleReasons[reason]; ok {
@@ -126,8 +131,12 @@ func (h *Hub) logged(ch RuntimeChange) {
 		left := len(h.runtimes)
 		h.mu.Unlock()
 		row = lifecycleRow{
-			Event: "disconnect", Reason: reason, ConnectionID: ch.Connection, RemovedActive: &ch.WasActive, Remaining: &left,
-			Runtimes: []lifecycleRuntime{{ch.Runtime.RuntimeID, ch.Runtime.URL, ch.Runtime.LastSeenMS}},
+			Event:         "disconnect",
+			Reason:        reason,
+			ConnectionID:  ch.Connection,
+			RemovedActive: &ch.WasActive,
+			Remaining:     &left,
+			Runtimes:      []lifecycleRuntime{{ch.Runtime.RuntimeID, ch.Runtime.URL, ch.Runtime.LastSeenMS}},
 		}
 	}
 	if err := h.lifecycle.add(row); err != nil {

@@ -79,7 +79,8 @@ func (c *runtimeConn) say(format string, args ...any) {
 
 func (c *runtimeConn) ready(id, key string) {
 	c.t.Helper()
-	c.say(`{"type":"runtime_ready","runtime_id":%q,"runtime_key":%q,"url":"https://%s.example/","tab":{"tab_id":1,"title":"T"}}`, id, key, id)
+	c.say(`{"type":"runtime_ready","runtime_id":%q,"runtime_key":%q,"url":"https://%s.example/","tab":{"tab_id":1,`+
+		`"title":"T"}}`, id, key, id)
 }
 
 type reportedItem struct {
@@ -173,8 +174,10 @@ func TestProbeBeforeAQuietRuntimeIsCalled(t *testing.T) {
 		probe := c.one("runtime_probe")
 		c.say(`{"type":"runtime_probe_result","probe_id":%q,"alive":true}`, probe.ProbeID)
 		it = c.one("action_call")
-		c.say(`{"type":"action_error","call_id":%q,"runtime_id":"rt-1","error":{"code":"target_not_found","message":"m","extra":1}}`, it.CallID)
-		if got := <-r; got.OK || got.Status != 200 || got.Code() != fault.TargetNotFound || !strings.Contains(string(got.Error), `"extra":1`) {
+		c.say(`{"type":"action_error","call_id":%q,"runtime_id":"rt-1","error":{"code":"target_not_found",`+
+			`"message":"m","extra":1}}`, it.CallID)
+		if got := <-r; got.OK || got.Status != 200 || got.Code() != fault.TargetNotFound ||
+			!strings.Contains(string(got.Error), `"extra":1`) {
 			t.Fatalf("probed runtime: %+v", got)
 		}
 
@@ -248,10 +251,14 @@ func TestDispatchTimeoutSaysWhatIsKnown(t *testing.T) {
 		c.say(`{"type":"action_progress","call_id":%q,"runtime_id":"rt-1","step":"fill"}`, it.CallID)
 		got := <-r
 		if got.Code() != fault.DispatchTimeout || got.Status != 504 || time.Since(begin) != 2500*time.Millisecond {
-			t.Fatalf("%s, status %d after %s; want dispatch_timeout, 504 after 2.5 s", got.Error, got.Status, time.Since(begin))
+			t.Fatalf(
+				"%s, status %d after %s; want dispatch_timeout, 504 after 2.5 s",
+				got.Error, got.Status, time.Since(begin),
+			)
 		}
 		ev := evidence(got)
-		if p, _ := ev["last_progress"].(map[string]any); p["step"] != "fill" || ev["elapsed_ms"] != 2500.0 || ev["runtime_connected"] != true {
+		p, _ := ev["last_progress"].(map[string]any)
+		if p["step"] != "fill" || ev["elapsed_ms"] != 2500.0 || ev["runtime_connected"] != true {
 			t.Errorf("evidence %v", ev)
 		}
 		// A late answer is dropped.
@@ -473,7 +480,8 @@ func TestBundleIsHandedOver(t *testing.T) {
 		c := b.connect()
 		c.ready("rt-1", "tab:1")
 		it := c.one("action_call")
-		if it.Name != "storage.import_bundle" || it.Arguments.Bundle["x_actions_json_bridge_hydration"] != true || it.Arguments.Bundle["version"] != 1.0 {
+		if it.Name != "storage.import_bundle" || it.Arguments.Bundle["x_actions_json_bridge_hydration"] != true ||
+			it.Arguments.Bundle["version"] != 1.0 {
 			t.Fatalf("got %+v", it)
 		}
 		c.say(`{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{"ok":true}}`, it.CallID)

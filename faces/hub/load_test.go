@@ -44,7 +44,8 @@ func TestManyRuntimesAndAgents(t *testing.T) {
 	length := loadFor
 	if text := os.Getenv("OUTRIDER_LOAD"); text != "" {
 		var err error
-		if length, err = time.ParseDuration(text); err != nil {
+		length, err = time.ParseDuration(text)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +61,9 @@ func TestManyRuntimesAndAgents(t *testing.T) {
 			break
 		}
 		if time.Now().After(late) {
-			t.Fatalf("%d MiB and %d goroutines are left, there were %d MiB and %d", now>>20, running, heap>>20, goroutines)
+			t.Fatalf(
+				"%d MiB and %d goroutines are left, there were %d MiB and %d", now>>20, running, heap>>20, goroutines,
+			)
 		}
 	}
 	t.Logf("heap %d KiB before, %d KiB after; goroutines %d and %d", heap>>10, now>>10, goroutines, running)
@@ -129,7 +132,10 @@ func load(t *testing.T, h *hub.Hub, length time.Duration) {
 				calls.Add(1)
 				if answer.OK {
 					if answer.Output.RuntimeID != targets[i] || answer.Output.Value.Mark != mark {
-						t.Errorf("the call %s on %s was answered by %s with %s", mark, targets[i], answer.Output.RuntimeID, answer.Output.Value.Mark)
+						t.Errorf(
+							"the call %s on %s was answered by %s with %s",
+							mark, targets[i], answer.Output.RuntimeID, answer.Output.Value.Mark,
+						)
 					}
 					mu.Lock()
 					runs[targets[i]]++
@@ -217,7 +223,12 @@ type agentAnswer struct {
 
 // agentCall calls over HTTP, as agents do. There is one answer or none.
 func agentCall(t *testing.T, h *hub.Hub, target, name, args string) (out agentAnswer) {
-	body, _ := json.Marshal(map[string]any{"name": name, "arguments": json.RawMessage(args), "target_runtime_id": target, "timeout_ms": 20_000})
+	body, _ := json.Marshal(map[string]any{
+		"name":              name,
+		"arguments":         json.RawMessage(args),
+		"target_runtime_id": target,
+		"timeout_ms":        20_000,
+	})
 	resp, err := http.Post("http://"+h.Addr()+"/mcp/tools/call", "application/json", bytes.NewReader(body))
 	if err != nil {
 		t.Errorf("calling: %v", err)
@@ -252,7 +263,9 @@ func startBrowsers(t *testing.T, proxies []*hosttest.Proxy) []*loadBrowser {
 			t.Fatal(err)
 		}
 		out[i] = &loadBrowser{mark: mark, command: func() *exec.Cmd {
-			return exec.Command(program, "connect", "ws://"+proxies[i%len(proxies)].Addr()+"/extension", "--open", "file://"+page)
+			return exec.Command(
+				program, "connect", "ws://"+proxies[i%len(proxies)].Addr()+"/extension", "--open", "file://"+page,
+			)
 		}}
 		out[i].restart(t)
 	}
@@ -285,7 +298,9 @@ func echoes(b *testing.B, h *hub.Hub) {
 	}
 	done := make(chan struct{})
 	b.Cleanup(func() { c.Abort(); <-done })
-	if err := c.Write(b.Context(), []byte(`{"type":"runtime_ready","runtime_id":"rt-1","url":"https://a.example/"}`)); err != nil {
+	if err := c.Write(
+		b.Context(), []byte(`{"type":"runtime_ready","runtime_id":"rt-1","url":"https://a.example/"}`),
+	); err != nil {
 		b.Fatal(err)
 	}
 	go func() {
@@ -300,7 +315,10 @@ func echoes(b *testing.B, h *hub.Hub) {
 				CallID string `json:"call_id"`
 			}
 			if json.Unmarshal(frame, &in) == nil && in.Type == "action_call" {
-				_ = c.Write(context.Background(), fmt.Appendf(nil, `{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{"ok":true}}`, in.CallID))
+				_ = c.Write(context.Background(), fmt.Appendf(
+					nil, `{"type":"action_call_output","call_id":%q,"runtime_id":"rt-1","output":{"ok":true}}`,
+					in.CallID,
+				))
 			}
 		}
 	}()

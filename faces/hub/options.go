@@ -159,8 +159,9 @@ func (o *Options) check() error {
 			return &fault.Error{Code: fault.InvalidInput, Message: "the listen address is not host:port", Err: err}
 		}
 		if !loopback(host) && o.Token == "" {
-			return fault.New(fault.PermissionDenied, "listening on %s, which other machines can reach, needs a token", o.Listen).
-				Next("give a token, or listen on " + DefaultListen)
+			return fault.New(
+				fault.PermissionDenied, "listening on %s, which other machines can reach, needs a token", o.Listen,
+			).Next("give a token, or listen on " + DefaultListen)
 		}
 	}
 	for _, p := range o.AllowOrigins {

@@ -12,8 +12,10 @@ var (
 		json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
 	}
 	activeTab = Tool{
-		"browser.active_tab.set", "Choose the runtime that calls without a selector go to; without arguments, say which it is.",
-		json.RawMessage(`{"type":"object","properties":{"runtime_id":{"type":"string"},"url_contains":{"type":"string"},"title_contains":{"type":"string"}},"additionalProperties":false}`),
+		"browser.active_tab.set",
+		"Choose the runtime that calls without a selector go to; without arguments, say which it is.",
+		json.RawMessage(`{"type":"object","properties":{"runtime_id":{"type":"string"},` +
+			`"url_contains":{"type":"string"},"title_contains":{"type":"string"}},"additionalProperties":false}`),
 	}
 )
 
@@ -51,8 +53,13 @@ func (h *Hub) listTabs(args map[string]json.RawMessage, _ Selector) (any, *fault
 	tabs := []tabRow{}
 	for _, e := range h.live() {
 		tabs = append(tabs, tabRow{
-			Runtime: e.Runtime, TabID: orNull(e.tabID), WindowID: orNull(e.windowID), Active: e.RuntimeID == h.active,
-			BrowserActive: e.browserActive, Claimed: e.authorizationID != "", AuthorizationID: e.authorizationID,
+			Runtime:         e.Runtime,
+			TabID:           orNull(e.tabID),
+			WindowID:        orNull(e.windowID),
+			Active:          e.RuntimeID == h.active,
+			BrowserActive:   e.browserActive,
+			Claimed:         e.authorizationID != "",
+			AuthorizationID: e.authorizationID,
 		})
 	}
 	return map[string]any{
@@ -65,7 +72,11 @@ func (h *Hub) setActive(args map[string]json.RawMessage, sel Selector) (any, *fa
 	if err := only(args, "runtime_id", "url_contains", "title_contains"); err != nil {
 		return nil, err
 	}
-	for name, to := range map[string]*string{"runtime_id": &sel.RuntimeID, "url_contains": &sel.URLContains, "title_contains": &sel.TitleContains} {
+	for name, to := range map[string]*string{
+		"runtime_id":     &sel.RuntimeID,
+		"url_contains":   &sel.URLContains,
+		"title_contains": &sel.TitleContains,
+	} {
 		if raw, ok := args[name]; ok && json.Unmarshal(raw, to) != nil {
 			return nil, fault.New(fault.InvalidInput, "%s is not a string", name).With("path", "/arguments/"+name)
 		}
@@ -83,7 +94,12 @@ func (h *Hub) setActive(args map[string]json.RawMessage, sel Selector) (any, *fa
 	if e := h.runtimes[h.active]; e != nil {
 		active = e.Runtime
 	}
-	return map[string]any{"ok": true, "active_runtime_id": nullable(h.active), "active_runtime": active, "runtimes": rows(h.live())}, nil
+	return map[string]any{
+		"ok":                true,
+		"active_runtime_id": nullable(h.active),
+		"active_runtime":    active,
+		"runtimes":          rows(h.live()),
+	}, nil
 }
 
 func only(args map[string]json.RawMessage, names ...string) *fault.Error {
@@ -93,7 +109,8 @@ func only(args map[string]json.RawMessage, names ...string) *fault.Error {
 			known = known || n == name
 		}
 		if !known {
-			return fault.New(fault.InvalidInput, "the arguments have a member that the tool does not declare").With("path", "/arguments/"+clip(name))
+			return fault.New(fault.InvalidInput, "the arguments have a member that the tool does not declare").
+				With("path", "/arguments/"+clip(name))
 		}
 	}
 	return nil

@@ -42,7 +42,8 @@ type spilled struct {
 
 var configurePayloads = Tool{
 	"bridge.payloads.configure", "Say or set from how many bytes on a result goes to a file; null is the default.",
-	json.RawMessage(`{"type":"object","properties":{"inline_limit_bytes":{"type":["integer","null"],"minimum":1}},"additionalProperties":false}`),
+	json.RawMessage(`{"type":"object","properties":{"inline_limit_bytes":{"type":["integer","null"],"minimum":1}},` +
+		`"additionalProperties":false}`),
 }
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -70,8 +71,15 @@ func (h *Hub) Spill(tool string, r ToolResult) ToolResult {
 		return r
 	}
 	r.Output = marshal(spilled{
-		Spilled: true, Tool: tool, OK: r.OK, Bytes: text.Len(), InlineLimit: limit, Path: file, Hash: djb2(text.Bytes()),
-		Preview: preview(text.Bytes()), Hint: "read the file, or ask for less: a narrower selector, fewer members, a smaller limit",
+		Spilled:     true,
+		Tool:        tool,
+		OK:          r.OK,
+		Bytes:       text.Len(),
+		InlineLimit: limit,
+		Path:        file,
+		Hash:        djb2(text.Bytes()),
+		Preview:     preview(text.Bytes()),
+		Hint:        "read the file, or ask for less: a narrower selector, fewer members, a smaller limit",
 	})
 	return r
 }
@@ -128,12 +136,18 @@ func (h *Hub) setPayloads(args map[string]json.RawMessage, _ Selector) (any, *fa
 	if raw, ok := args["inline_limit_bytes"]; ok {
 		var limit *int
 		if json.Unmarshal(raw, &limit) != nil || limit != nil && *limit < 1 {
-			return nil, fault.New(fault.InvalidInput, "inline_limit_bytes is not a whole number from 1 on").With("path", "/arguments/inline_limit_bytes")
+			return nil, fault.New(fault.InvalidInput, "inline_limit_bytes is not a whole number from 1 on").
+				With("path", "/arguments/inline_limit_bytes")
 		}
 		p.current = p.limit
 		if limit != nil {
 			p.current = *limit
 		}
 	}
-	return map[string]any{"ok": true, "inline_limit_bytes": p.current, "default_inline_limit_bytes": p.limit, "payload_dir": p.folder}, nil
+	return map[string]any{
+		"ok":                         true,
+		"inline_limit_bytes":         p.current,
+		"default_inline_limit_bytes": p.limit,
+		"payload_dir":                p.folder,
+	}, nil
 }

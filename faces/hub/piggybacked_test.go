@@ -23,8 +23,14 @@ func TestAnnouncementsRideOnTheNextResult(t *testing.T) {
 	say := func(politeness, delivery string) string {
 		said++
 		text := fmt.Sprintf("said %d", said)
-		host.Emit(runtime.Event{Kind: runtime.DOMEvent, Tab: tab, Name: runtime.AnnouncementEvent, Payload: json.RawMessage(fmt.Sprintf(
-			`{"seq":%d,"text":%q,"politeness":%q,"delivery":%q,"region":"r%d","tab":1}`, said, text, politeness, delivery, said))})
+		host.Emit(runtime.Event{
+			Kind: runtime.DOMEvent,
+			Tab:  tab,
+			Name: runtime.AnnouncementEvent,
+			Payload: json.RawMessage(fmt.Sprintf(
+				`{"seq":%d,"text":%q,"politeness":%q,"delivery":%q,"region":"r%d","tab":1}`,
+				said, text, politeness, delivery, said)),
+		})
 		return text
 	}
 	told := func(name string) string {

@@ -234,7 +234,10 @@ func TestPollingLosesAndDoublesNothing(t *testing.T) {
 			wg.Go(func() {
 				for i := agent; i < calls; i += agents {
 					r := b.hub.Call(t.Context(), hub.ToolCall{
-						Name: "sleep", Arguments: json.RawMessage(fmt.Sprintf(`{"ms":2,"n":%d}`, i)), TargetRuntimeID: fmt.Sprintf("rt-%d", 1+i%2), TimeoutMS: 60_000,
+						Name:            "sleep",
+						Arguments:       json.RawMessage(fmt.Sprintf(`{"ms":2,"n":%d}`, i)),
+						TargetRuntimeID: fmt.Sprintf("rt-%d", 1+i%2),
+						TimeoutMS:       60_000,
 					})
 					if !r.OK || !strings.Contains(string(r.Output), fmt.Sprintf(`"n":%d}`, i)) {
 						t.Errorf("call %d: %s %s", i, r.Output, r.Error)
@@ -312,7 +315,10 @@ func TestPollingCarriesLargeItemsAndStopsWhereItIsRefused(t *testing.T) {
 	address := "http://" + h.Addr() + "/extension"
 	defer connect(t, h.Addr(), host, func(o *bridgeclient.Options) { o.URL, o.Token = address, "secret" })()
 	waitRuntimes(t, h, 1)
-	r := h.Call(t.Context(), hub.ToolCall{Name: "big", Arguments: json.RawMessage(fmt.Sprintf(`{"bytes":%d,"text":%q}`, 6<<20, strings.Repeat("y", 3<<20)))})
+	r := h.Call(t.Context(), hub.ToolCall{
+		Name:      "big",
+		Arguments: json.RawMessage(fmt.Sprintf(`{"bytes":%d,"text":%q}`, 6<<20, strings.Repeat("y", 3<<20))),
+	})
 	if !r.OK || len(r.Output) < 6<<20 {
 		t.Fatalf("%d bytes, error %s", len(r.Output), r.Error)
 	}

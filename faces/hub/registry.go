@@ -47,18 +47,30 @@ func (h *Hub) register(c *conn, in *item) {
 	now := time.Now()
 	e := &entry{
 		Runtime: Runtime{
-			RuntimeID: in.RuntimeID, RuntimeKey: in.RuntimeKey, URL: in.URL, Title: in.Title, IsLive: true,
-			ExtensionVersion: in.ExtensionVersion, ConnectedAtMS: now.UnixMilli(), LastSeenMS: now.UnixMilli(), Device: in.Device, Capabilities: in.Capabilities,
+			RuntimeID:        in.RuntimeID,
+			RuntimeKey:       in.RuntimeKey,
+			URL:              in.URL,
+			Title:            in.Title,
+			IsLive:           true,
+			ExtensionVersion: in.ExtensionVersion,
+			ConnectedAtMS:    now.UnixMilli(),
+			LastSeenMS:       now.UnixMilli(),
+			Device:           in.Device,
+			Capabilities:     in.Capabilities,
 		},
 		authorizationID: in.AuthorizationID,
 		repeats:         in.Runtime != nil && in.Runtime.RepeatsCalls,
 		cancels:         in.Runtime != nil && in.Runtime.CancelsCalls,
-		tools:           manifestTools(in.Manifest), conn: c, seen: now,
+		tools:           manifestTools(in.Manifest),
+		conn:            c,
+		seen:            now,
 	}
 	if t := in.Tab; t != nil {
 		e.Title = cmp.Or(t.Title, e.Title)
 		e.URL = cmp.Or(e.URL, t.URL)
-		e.tabID, e.windowID, e.browserActive = t.TabID, t.WindowID, t.Active
+		e.tabID = t.TabID
+		e.windowID = t.WindowID
+		e.browserActive = t.Active
 		if e.tabID == nil {
 			e.tabID = t.ID
 		}
@@ -155,8 +167,13 @@ func (h *Hub) contest(c *conn, in *item, rivals []*conn) {
 			err := r.ws.Ping(pctx)
 			cancel()
 			if err == nil {
-				h.log.Warn("a connection announced a runtime of another one", "runtime", clip(in.RuntimeID), "connection", c.num)
-				c.refuse(in.RuntimeID, fault.PermissionDenied, "a runtime of this id or key is open on another connection; with a token of the hub it can be taken over")
+				h.log.Warn(
+					"a connection announced a runtime of another one",
+					"runtime", clip(in.RuntimeID),
+					"connection", c.num,
+				)
+				c.refuse(in.RuntimeID, fault.PermissionDenied, "a runtime of this id or key is open on another "+
+					"connection; with a token of the hub it can be taken over")
 				return
 			}
 			r.end("another connection announced its runtime, and it answers no ping")
@@ -219,7 +236,13 @@ func (h *Hub) remove(id, reason string) RuntimeChange {
 	h.touchChanged()
 	removed := e.Runtime
 	removed.IsLive = false
-	return RuntimeChange{Kind: "removed", Reason: reason, Runtime: removed, Connection: e.conn.num, WasActive: wasActive}
+	return RuntimeChange{
+		Kind:       "removed",
+		Reason:     reason,
+		Runtime:    removed,
+		Connection: e.conn.num,
+		WasActive:  wasActive,
+	}
 }
 
 // abandonLost fails the calls of a runtime that did not come back in time. Those of one that did, and whose
@@ -239,8 +262,11 @@ func (h *Hub) abandon(id, reason string, which func(*pending) bool) {
 			continue
 		}
 		delete(h.pending, call)
-		r := refused(fault.New(fault.TransportFailed, "the runtime went away before it answered; the action may have run").
-			With("call_id", p.id).With("runtime_id", id).With("reason", reason).Next("read the page before calling again"))
+		r := refused(fault.New(
+			fault.TransportFailed, "the runtime went away before it answered; the action may have run",
+		).With("call_id", p.id).With("runtime_id", id).With("reason", reason).Next(
+			"read the page before calling again",
+		))
 		r.CallID, r.RuntimeID = &p.id, id
 		p.done <- r
 	}
@@ -384,9 +410,10 @@ type Selector struct {
 func (s Selector) zero() bool { return s == Selector{} }
 
 func (s Selector) matches(e *entry) bool {
-	return (s.RuntimeID == "" || s.RuntimeID == e.RuntimeID) &&
-		(s.RuntimeKey == "" || s.RuntimeKey == e.RuntimeKey) &&
-		contains(e.URL, s.URLContains) && contains(e.Title, s.TitleContains)
+	if s.RuntimeID != "" && s.RuntimeID != e.RuntimeID || s.RuntimeKey != "" && s.RuntimeKey != e.RuntimeKey {
+		return false
+	}
+	return contains(e.URL, s.URLContains) && contains(e.Title, s.TitleContains)
 }
 
 func contains(text, part string) bool {
@@ -444,14 +471,16 @@ func (h *Hub) choose(s Selector) (*entry, *fault.Error) {
 	}
 	switch len(fit) {
 	case 0:
-		e := fault.New(fault.RuntimeNotFound, "no connected runtime matches the selector").With("selector", s.evidence())
+		e := fault.New(fault.RuntimeNotFound, "no connected runtime matches the selector").
+			With("selector", s.evidence())
 		e.With("runtimes", candidates(all))
 		return nil, e.Next("list the connected runtimes with browser.claimed_tabs.list")
 	case 1:
 		return fit[0], nil
 	}
-	return nil, fault.New(fault.AmbiguousRuntime, "%d runtimes match the selector; the call was sent to none", len(fit)).
-		With("selector", s.evidence()).With("candidates", candidates(fit)).Next("name one with target_runtime_id")
+	return nil, fault.New(
+		fault.AmbiguousRuntime, "%d runtimes match the selector; the call was sent to none", len(fit),
+	).With("selector", s.evidence()).With("candidates", candidates(fit)).Next("name one with target_runtime_id")
 }
 
 func (s Selector) evidence() map[string]string {

@@ -96,21 +96,27 @@ func (s *storage) bundle() (json.RawMessage, error) {
 		if err != nil {
 			return err
 		}
-		if total += len(text); total > maxBundle {
+		total += len(text)
+		if total > maxBundle {
 			return fault.New(fault.LimitExceeded, "the storage folder has more than %d bytes of text", maxBundle)
 		}
 		if !utf8.Valid(text) {
 			total -= len(text)
 			return nil
 		}
-		entries = append(entries, bundleEntry{name, string(text), contentType(name), len(text), info.ModTime().UnixMilli()})
+		entries = append(entries, bundleEntry{
+			name, string(text), contentType(name), len(text), info.ModTime().UnixMilli(),
+		})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return marshal(map[string]any{
-		"protocol": "actions.json.storage.bundle", "version": 1, "synced_at_ms": time.Now().UnixMilli(), "entries": entries,
+		"protocol":     "actions.json.storage.bundle",
+		"version":      1,
+		"synced_at_ms": time.Now().UnixMilli(),
+		"entries":      entries,
 	}), nil
 }
 
@@ -182,22 +188,31 @@ func (h *Hub) site(ctx context.Context, e *entry, raw []byte, timeout time.Durat
 		return h.siteAction(ctx, e, library, in, timeout)
 	case "state_read", "state_summary", "state_diff":
 		if in.ProjectionName == "" {
-			return refused(fault.New(fault.InvalidInput, "mode %s needs projection_name", in.Mode).With("missing_required", []string{"projection_name"}))
+			return refused(fault.New(fault.InvalidInput, "mode %s needs projection_name", in.Mode).
+				With("missing_required", []string{"projection_name"}))
 		}
 		m, p, err := library.FindProjection(e.URL, in.ProjectionName)
 		if err != nil {
 			return refused(err)
 		}
 		return h.dispatchItem(ctx, e, in.Mode, siteItem{
-			Type: "state_projection_call", Mode: in.Mode, ProjectionName: in.ProjectionName, SummaryName: in.SummaryName,
-			MaxBytes: in.MaxBytes, Projection: p.Raw, MapPath: mapPath(m, e),
+			Type:           "state_projection_call",
+			Mode:           in.Mode,
+			ProjectionName: in.ProjectionName,
+			SummaryName:    in.SummaryName,
+			MaxBytes:       in.MaxBytes,
+			Projection:     p.Raw,
+			MapPath:        mapPath(m, e),
 		}, timeout)
 	}
-	return refused(fault.New(fault.InvalidInput, "the runtime does not know actions.site, and the hub has the modes list, call, state_read, state_summary and state_diff").
+	return refused(fault.New(fault.InvalidInput, "the runtime does not know actions.site, and the hub has the modes "+
+		"list, call, state_read, state_summary and state_diff").
 		With("mode", clip(in.Mode)))
 }
 
-func (h *Hub) siteAction(ctx context.Context, e *entry, library *sites.Library, in siteArguments, timeout time.Duration) ToolResult {
+func (h *Hub) siteAction(
+	ctx context.Context, e *entry, library *sites.Library, in siteArguments, timeout time.Duration,
+) ToolResult {
 	args := in.Arguments
 	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
@@ -220,7 +235,11 @@ func (h *Hub) siteAction(ctx context.Context, e *entry, library *sites.Library, 
 		return h.dispatch(ctx, e, name, merged, timeout)
 	case sites.KindWorkflow:
 		return h.dispatchItem(ctx, e, in.Action, siteItem{
-			Type: "site_action_call", Action: match.Tool.Name, Arguments: args, Map: match.Map.Manifest.Raw, MapPath: mapPath(match.Map, e),
+			Type:      "site_action_call",
+			Action:    match.Tool.Name,
+			Arguments: args,
+			Map:       match.Map.Manifest.Raw,
+			MapPath:   mapPath(match.Map, e),
 		}, timeout)
 	}
 	return refused(match.Unsupported())

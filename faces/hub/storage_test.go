@@ -26,7 +26,8 @@ func TestRuntimesAreLogged(t *testing.T) {
 		c := b.connect()
 		c.ready("rt-1", "tab:1")
 		bundle := c.one("action_call").Arguments.Bundle
-		if text, _ := json.Marshal(bundle["entries"]); !strings.Contains(string(text), `"notes.md"`) || strings.Contains(string(text), "lifecycle") {
+		if text, _ := json.Marshal(bundle["entries"]); !strings.Contains(string(text), `"notes.md"`) ||
+			strings.Contains(string(text), "lifecycle") {
 			t.Errorf("the bundle has %s", text)
 		}
 		c.ready("rt-2", "tab:2")
@@ -47,8 +48,10 @@ func TestRuntimesAreLogged(t *testing.T) {
 	const at = `"ts_ms":946684800000`
 	want := `{` + at + `,"event":"connect","runtime_id":"rt-1","connection_id":1,"tab_url":"https://rt-1.example/"}
 {` + at + `,"event":"connect","runtime_id":"rt-2","connection_id":1,"tab_url":"https://rt-2.example/"}
-{` + at + `,"event":"disconnect","connection_id":1,"reason":"tab_closed","removed_active":true,"remaining_runtimes":1,"runtimes":[{"runtime_id":"rt-1","tab_url":"https://rt-1.example/","last_seen_ms":946684800000}]}
-{` + at + `,"event":"disconnect","connection_id":1,"reason":"receive_loop_ended","removed_active":true,"remaining_runtimes":0,"runtimes":[{"runtime_id":"rt-2","tab_url":"https://rt-2.example/","last_seen_ms":946684800000}]}
+{` + at +
+		`,"event":"disconnect","connection_id":1,"reason":"tab_closed","removed_active":true,"remaining_runtimes":1,"runtimes":[{"runtime_id":"rt-1","tab_url":"https://rt-1.example/","last_seen_ms":946684800000}]}
+{` + at +
+		`,"event":"disconnect","connection_id":1,"reason":"receive_loop_ended","removed_active":true,"remaining_runtimes":0,"runtimes":[{"runtime_id":"rt-2","tab_url":"https://rt-2.example/","last_seen_ms":946684800000}]}
 `
 	if string(text) != want {
 		t.Errorf("the log is\n%swant\n%s", text, want)
@@ -92,21 +95,24 @@ func TestLongResultsGoToFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, _ := os.Stat(got.Path); info.Mode().Perm() != 0o600 || filepath.Dir(got.Path) != folder || len(text) != got.Bytes {
+	info, _ := os.Stat(got.Path)
+	if info.Mode().Perm() != 0o600 || filepath.Dir(got.Path) != folder || len(text) != got.Bytes {
 		t.Errorf("%s has mode %s and %d bytes, said %d", got.Path, info.Mode(), len(text), got.Bytes)
 	}
 	hash := uint32(5381)
 	for _, b := range text {
 		hash = hash*33 ^ uint32(b)
 	}
-	if want := fmt.Sprintf("djb2:%08x", hash); got.Hash != want || len([]rune(got.Preview)) != 800 || !strings.HasPrefix(string(text), got.Preview) {
+	want := fmt.Sprintf("djb2:%08x", hash)
+	if got.Hash != want || len([]rune(got.Preview)) != 800 || !strings.HasPrefix(string(text), got.Preview) {
 		t.Errorf("hash %s, want %s; preview of %d characters", got.Hash, want, len([]rune(got.Preview)))
 	}
 
 	set := func(args string) hub.ToolResult {
 		return h.Call(t.Context(), hub.ToolCall{Name: "bridge.payloads.configure", Arguments: json.RawMessage(args)})
 	}
-	if r := set(`{"inline_limit_bytes":9000}`); r.Status != http.StatusOK || !strings.Contains(string(r.Output), `"inline_limit_bytes":9000`) {
+	if r := set(`{"inline_limit_bytes":9000}`); r.Status != http.StatusOK ||
+		!strings.Contains(string(r.Output), `"inline_limit_bytes":9000`) {
 		t.Errorf("%s %s", r.Output, r.Error)
 	}
 	if r := h.Spill("x", hub.ToolResult{OK: true, Output: long}); string(r.Output) != string(long) {

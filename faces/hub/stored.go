@@ -20,18 +20,23 @@ var syncStorage = Tool{
 
 var readStored = Tool{
 	readFileTool, "Read a text file that a map of the page declares, by exactly one of its id and its path.",
-	json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"id":{"type":"string"},"max_bytes":{"type":"integer","minimum":1,"maximum":256000}},"additionalProperties":false}`),
+	json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"id":{"type":"string"},` +
+		`"max_bytes":{"type":"integer","minimum":1,"maximum":256000}},"additionalProperties":false}`),
 }
 
 // sync answers storage.sync: unlike hydration the bundle replaces what the runtime
 // has, and its answer is the caller's. The maps count again even when no runtime
 // is connected.
-func (h *Hub) sync(ctx context.Context, args map[string]json.RawMessage, sel Selector, timeout time.Duration) ToolResult {
+func (h *Hub) sync(
+	ctx context.Context, args map[string]json.RawMessage, sel Selector, timeout time.Duration,
+) ToolResult {
 	if err := only(args); err != nil {
 		return refused(err)
 	}
 	if h.opts.StorageRoot == "" {
-		return refused(fault.New(fault.InvalidInput, "the hub has no storage folder").Next("start it with --storage-root"))
+		return refused(
+			fault.New(fault.InvalidInput, "the hub has no storage folder").Next("start it with --storage-root"),
+		)
 	}
 	h.storage.forget()
 	bundle, failed := h.opts.Bundle()
@@ -53,7 +58,9 @@ func (h *Hub) readFile(e *entry, raw []byte) ToolResult {
 		MaxBytes int    `json:"max_bytes"`
 	}
 	if json.Unmarshal(raw, &in) != nil {
-		return refused(fault.New(fault.InvalidInput, "the arguments of storage.read_file have a member of the wrong kind"))
+		return refused(
+			fault.New(fault.InvalidInput, "the arguments of storage.read_file have a member of the wrong kind"),
+		)
 	}
 	out := map[string]any{"ok": true, "primitive": readFileTool, "adapter": "bridge"}
 	content, err := h.storage.maps().ReadFile(e.URL, in.ID, in.Path, in.MaxBytes)

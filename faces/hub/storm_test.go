@@ -17,7 +17,11 @@ import (
 // A thousand calls while the connection is reset twenty times: every call gets
 // its answer, and none is executed twice.
 func TestThousandCallsOverTwentyCuts(t *testing.T) {
-	const calls, cuts, callers = 1000, 20, 8
+	const (
+		calls   = 1000
+		cuts    = 20
+		callers = 8
+	)
 	h := startHub(t, hub.Options{})
 	proxy, err := hosttest.NewProxy(h.Addr())
 	if err != nil {
@@ -55,7 +59,12 @@ func TestThousandCallsOverTwentyCuts(t *testing.T) {
 				if i%5 == 0 {
 					name, args = "sleep", fmt.Sprintf(`{"ms":2,"n":%d}`, i)
 				}
-				r := h.Call(t.Context(), hub.ToolCall{Name: name, Arguments: json.RawMessage(args), TargetRuntimeID: fmt.Sprintf("rt-%d", 1+i%2), TimeoutMS: 20_000})
+				r := h.Call(t.Context(), hub.ToolCall{
+					Name:            name,
+					Arguments:       json.RawMessage(args),
+					TargetRuntimeID: fmt.Sprintf("rt-%d", 1+i%2),
+					TimeoutMS:       20_000,
+				})
 				done.Add(1)
 				var out struct {
 					Value struct {
@@ -101,7 +110,9 @@ func TestCallWaitsForAReturningRuntime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	defer connect(t, proxy.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), func(o *bridgeclient.Options) {
+	defer connect(t, proxy.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), func(
+		o *bridgeclient.Options,
+	) {
 		o.BackoffMin, o.BackoffMax = 1500*time.Millisecond, 1500*time.Millisecond // the gap is seen below
 	})()
 	waitRuntimes(t, h, 1)

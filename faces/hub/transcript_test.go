@@ -32,10 +32,9 @@ var update = flag.Bool("update", false, "rewrite the hub sections of the transcr
 //	1> {…}         agent call 1, as POST /mcp/tools/call takes it
 //	wait 4s        time passes
 //
-// A section storage/PATH is a file of the hub's storage folder. A hub section has what came since the last one, sorted by who got it: items
-// to a connection (A<), "A. closed: why", and the results of calls (1<), with
-// failure where a client over MCP sees one. Polls are left out. "(nothing)"
-// stands for nothing.
+// A section storage/PATH is a file of the hub's storage folder. A hub section has what came since the last one, sorted
+// by who got it: items to a connection (A<), "A. closed: why", and the results of calls (1<), with failure where a
+// client over MCP sees one. Polls are left out. "(nothing)" stands for nothing.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/bridge/hub/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -27,7 +27,8 @@ func Open(ctx context.Context, options runtime.Options, opened func(*runtime.Hos
 	l := &Host{dictionary: runtime.Dictionary(options.Registry), opened: make(chan struct{})}
 	l.opening.Go(func() {
 		defer close(l.opened)
-		if l.host, l.err = runtime.Open(ctx, options); l.err == nil && opened != nil {
+		l.host, l.err = runtime.Open(ctx, options)
+		if l.err == nil && opened != nil {
 			opened(l.host)
 		}
 	})

@@ -30,7 +30,9 @@ func (l *Host) Info() runtime.Info {
 }
 
 // Protocol implements what package provider requires for cdp.send.
-func (l *Host) Protocol(ctx context.Context, target runtime.Target, method string, params []byte) ([]byte, *fault.Error) {
+func (l *Host) Protocol(
+	ctx context.Context, target runtime.Target, method string, params []byte,
+) ([]byte, *fault.Error) {
 	h, err := l.Wait(ctx)
 	if err != nil {
 		return nil, err

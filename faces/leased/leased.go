@@ -51,14 +51,24 @@ type Face struct {
 
 // Serve serves on a stream what the verb of the kind's name serves on standard input
 // and output, until the stream ends.
-func (f Face) Serve(ctx context.Context, kind string, h *runtime.Host, face json.RawMessage, stream io.ReadWriteCloser) error {
+func (f Face) Serve(
+	ctx context.Context, kind string, h *runtime.Host, face json.RawMessage, stream io.ReadWriteCloser,
+) error {
 	var o Options
 	if err := json.Unmarshal(face, &o); err != nil {
 		return fault.New(fault.InvalidInput, "the options of the session cannot be read: %v", err)
 	}
 	switch kind {
 	case MCP:
-		s, err := mcp.New(ctx, mcp.Options{Host: h, NewID: f.NewID, Version: f.Version, Tools: o.Tools, SiteTools: o.SiteTools, CallTimeout: o.Timeout, Logger: f.Logger})
+		s, err := mcp.New(ctx, mcp.Options{
+			Host:        h,
+			NewID:       f.NewID,
+			Version:     f.Version,
+			Tools:       o.Tools,
+			SiteTools:   o.SiteTools,
+			CallTimeout: o.Timeout,
+			Logger:      f.Logger,
+		})
 		if err != nil {
 			return err
 		}
@@ -66,7 +76,12 @@ func (f Face) Serve(ctx context.Context, kind string, h *runtime.Host, face json
 		return s.ServeStdio(ctx, stream, stream)
 	case Provider:
 		s, err := provider.New(ctx, provider.Options{
-			Host: h, NewID: f.NewID, Version: f.Version, CallTimeout: o.Timeout, SessionIdle: o.Idle, Logger: f.Logger,
+			Host:          h,
+			NewID:         f.NewID,
+			Version:       f.Version,
+			CallTimeout:   o.Timeout,
+			SessionIdle:   o.Idle,
+			Logger:        f.Logger,
 			DetectBrowser: func() *fault.Error { return nil }, // it runs
 		})
 		if err != nil {
@@ -75,7 +90,14 @@ func (f Face) Serve(ctx context.Context, kind string, h *runtime.Host, face json
 		defer f.close(ctx, s.Close)
 		return s.Serve(ctx, stream, stream, "stdio-json")
 	}
-	c, err := bridgeclient.New(&bridgeclient.Options{URL: "stdio:", Dialect: actionsbridge.New(nil), Host: h, Logger: f.Logger, Stdin: stream, Stdout: stream})
+	c, err := bridgeclient.New(&bridgeclient.Options{
+		URL:     "stdio:",
+		Dialect: actionsbridge.New(nil),
+		Host:    h,
+		Logger:  f.Logger,
+		Stdin:   stream,
+		Stdout:  stream,
+	})
 	if err != nil {
 		return err
 	}
@@ -94,13 +116,25 @@ func (f Face) close(ctx context.Context, shut func(context.Context) error) {
 func Lost(kind string) func(id json.RawMessage, why *fault.Error) any {
 	if kind == Provider {
 		return func(id json.RawMessage, why *fault.Error) any {
-			return map[string]any{"protocol_version": provider.ProtocolVersion, "id": id, "ok": false, "error": provider.Failure{
-				Code: provider.BrowserNotRunning, Message: why.Message, Retryable: true, Details: map[string]any{"code": why.Code},
-			}}
+			return map[string]any{
+				"protocol_version": provider.ProtocolVersion,
+				"id":               id,
+				"ok":               false,
+				"error": provider.Failure{
+					Code:      provider.BrowserNotRunning,
+					Message:   why.Message,
+					Retryable: true,
+					Details:   map[string]any{"code": why.Code},
+				},
+			}
 		}
 	}
 	return func(id json.RawMessage, why *fault.Error) any {
-		return map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": -32000, "message": why.Message, "data": why}}
+		return map[string]any{
+			"jsonrpc": "2.0",
+			"id":      id,
+			"error":   map[string]any{"code": -32000, "message": why.Message, "data": why},
+		}
 	}
 }
 
@@ -109,7 +143,9 @@ const retry = time.Second
 
 // Keep keeps n runtimes of a fleet at a hub until ctx ends; one that is lost is
 // replaced. What it returns waits for them.
-func Keep(ctx context.Context, h *hub.Hub, n int, lease func(context.Context) (*session.Pipe, error), log *slog.Logger) (wait func()) {
+func Keep(
+	ctx context.Context, h *hub.Hub, n int, lease func(context.Context) (*session.Pipe, error), log *slog.Logger,
+) (wait func()) {
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {

@@ -60,13 +60,20 @@ func BenchmarkHubCallThroughFleet(b *testing.B) {
 		known := len(h.Runtimes())
 		host := runtimetest.Open(b, runtime.Options{Open: []string{site.URL}})
 		begin(host)
-		browsertest.Eventually(b, time.Minute, "another runtime at the hub", func() bool { return len(h.Runtimes()) > known })
+		browsertest.Eventually(b, time.Minute, "another runtime at the hub", func() bool {
+			return len(h.Runtimes()) > known
+		})
 		rows := h.Runtimes()
 		slices.SortFunc(rows, func(a, b hub.Runtime) int { return int(a.ConnectedAtMS - b.ConnectedAtMS) })
 		return rows[len(rows)-1].RuntimeID
 	}
 	direct := runtimeOf(func(host *runtime.Host) {
-		c, err := bridgeclient.New(&bridgeclient.Options{URL: "ws://" + h.Addr() + "/extension", Dialect: actionsbridge.New(nil), Host: host, Logger: slog.New(slog.DiscardHandler)})
+		c, err := bridgeclient.New(&bridgeclient.Options{
+			URL:     "ws://" + h.Addr() + "/extension",
+			Dialect: actionsbridge.New(nil),
+			Host:    host,
+			Logger:  slog.New(slog.DiscardHandler),
+		})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -76,13 +83,19 @@ func BenchmarkHubCallThroughFleet(b *testing.B) {
 	through := runtimeOf(func(host *runtime.Host) {
 		face := leased.Face{NewID: runtimetest.NewID, Version: "bench", Logger: slog.New(slog.DiscardHandler)}
 		offered := fleettest.Open(b, server.URL(), queue.Lease)
-		w, _ := fleettest.Start(b, offered, &fleettest.Site{}, worker.Options{Slots: 1, Self: fleet.Worker{Sessions: leased.Kinds}})
+		w, _ := fleettest.Start(b, offered, &fleettest.Site{}, worker.Options{
+			Slots: 1,
+			Self:  fleet.Worker{Sessions: leased.Kinds},
+		})
 		acquire := func(ctx context.Context) (func(), error) { return w.Acquire(ctx, worker.Source{Queue: offered}) }
 		serve := func(ctx context.Context, _ json.RawMessage, stream io.ReadWriteCloser) error {
 			return face.Serve(ctx, leased.Bridge, host, json.RawMessage(`{}`), stream)
 		}
 		all.Go(func() {
-			_ = session.Offer(ctx, offered, w.ID(), acquire, map[string]session.Server{leased.Bridge: serve}, slog.New(slog.DiscardHandler))
+			_ = session.Offer(
+				ctx, offered, w.ID(), acquire, map[string]session.Server{leased.Bridge: serve},
+				slog.New(slog.DiscardHandler),
+			)
 		})
 		caller := fleettest.Open(b, server.URL(), queue.Lease)
 		all.Go(leased.Keep(ctx, h, 1, func(ctx context.Context) (*session.Pipe, error) {

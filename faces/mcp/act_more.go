@@ -58,14 +58,19 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 	if err != nil {
 		return nil, err
 	}
-	value, _, err := c.do(ctx, p, "page.snapshot", map[string]any{"format": "json", "interactive_only": true, "max_nodes": findNodes, "max_bytes": mostBytes}, in.where)
+	value, _, err := c.do(
+		ctx, p, "page.snapshot",
+		map[string]any{"format": "json", "interactive_only": true, "max_nodes": findNodes, "max_bytes": mostBytes},
+		in.where,
+	)
 	if err != nil {
 		return nil, err
 	}
 	rows := rowsIn(value)
 	controls := make([]outlineRow, len(fields))
 	for i, f := range fields { // nothing is filled when one of them is not there
-		if controls[i], err = controlOf(rows, f.key); err != nil {
+		controls[i], err = controlOf(rows, f.key)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -218,7 +223,9 @@ func (f field) primitive(control outlineRow) (string, map[string]any) {
 		args["label"] = f.options()
 		return "page.select", args
 	}
-	args["text"], args["mode"], args["drawn"] = strings.Join(f.options(), ", "), "replace", true
+	args["text"] = strings.Join(f.options(), ", ")
+	args["mode"] = "replace"
+	args["drawn"] = true
 	return "text.insert", args
 }
 
@@ -239,7 +246,8 @@ func (f field) options() []string {
 
 // fillable are the roles that a form is filled by.
 var fillable = map[string]bool{
-	"textbox": true, "searchbox": true, "combobox": true, "listbox": true, "checkbox": true, "radio": true, "switch": true, "slider": true, "spinbutton": true, "input": true,
+	"textbox": true, "searchbox": true, "combobox": true, "listbox": true, "checkbox": true,
+	"radio": true, "switch": true, "slider": true, "spinbutton": true, "input": true,
 	"menuitemcheckbox": true, "menuitemradio": true,
 }
 
@@ -273,7 +281,8 @@ func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 	}
 	switch len(whole) {
 	case 0:
-		return outlineRow{}, fault.New(fault.TargetNotFound, "no control has this label, so nothing was filled").With("field", key).With("labels", names)
+		return outlineRow{}, fault.New(fault.TargetNotFound, "no control has this label, so nothing was filled").
+			With("field", key).With("labels", names)
 	case 1:
 		return whole[0], nil
 	}
@@ -281,7 +290,9 @@ func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 	for _, r := range whole[:min(len(whole), 5)] {
 		lines = append(lines, r.line())
 	}
-	return outlineRow{}, fault.New(fault.MultipleTargets, "several controls have this label, so nothing was filled; name one by its ref").With("field", key).With("candidates", lines)
+	return outlineRow{}, fault.New(
+		fault.MultipleTargets, "several controls have this label, so nothing was filled; name one by its ref",
+	).With("field", key).With("candidates", lines)
 }
 
 // notLoaded begins what the browser says of a resource that it could not load.

@@ -37,7 +37,10 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 	}{
 		{"text", click("Save"), `clicked button "Save"`, []string{`shows "Saved at noon"`}},
 		{"nothing", click("Idle"), `clicked button "Idle"`, nil},
-		{"field", `{"action":"fill","locator":{"label":"Mail"},"text":"nobody"}`, `filled textbox "Mail"`, []string{`textbox "Mail" holds 6 characters`}},
+		{
+			"field", `{"action":"fill","locator":{"label":"Mail"},"text":"nobody"}`,
+			`filled textbox "Mail"`, []string{`textbox "Mail" holds 6 characters`},
+		},
 		{"invalid", click("Send"), `clicked button "Send"`, []string{`textbox "Mail" is not valid: "`}},
 		{"page", click("Open"), `clicked button "Open"`, []string{"opened p"}},
 		{"document", click("Leave"), `clicked button "Leave"`, []string{"document"}},
@@ -61,10 +64,14 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 		}
 	}
 	use(t, cs, "tabs", fmt.Sprintf(`{"action":"navigate","page":"p1","url":%q}`, site))
-	if _, text := use(t, cs, "act", `{"page":"p1","action":"click","locator":{"role":"button","name":"Sink"}}`); !strings.Contains(text, `alert "Ship sunk"; it blocks the page`) {
+	if _, text := use(
+		t, cs, "act", `{"page":"p1","action":"click","locator":{"role":"button","name":"Sink"}}`,
+	); !strings.Contains(text, `alert "Ship sunk"; it blocks the page`) {
 		t.Errorf("the answer lacks the dialog and its message:\n%s", text)
 	}
-	if out, _ := use(t, cs, "act", `{"page":"p1","action":"dialog","accept":true}`); out["did"] != "answered the dialog with OK" {
+	if out, _ := use(
+		t, cs, "act", `{"page":"p1","action":"dialog","accept":true}`,
+	); out["did"] != "answered the dialog with OK" {
 		t.Errorf("did %q", out["did"])
 	}
 }
@@ -125,7 +132,8 @@ func TestASnapshotWaitsForADocumentThatLoads(t *testing.T) {
 			t.Fatal("the click leads nowhere")
 		}
 	}
-	if _, text := use(t, cs, "snapshot", fmt.Sprintf(`{"since":%q}`, first["snapshot_id"])); !strings.Contains(text, `heading "Arrived"`) {
+	_, text := use(t, cs, "snapshot", fmt.Sprintf(`{"since":%q}`, first["snapshot_id"]))
+	if !strings.Contains(text, `heading "Arrived"`) {
 		t.Errorf("the snapshot is not of the new document:\n%s", text)
 	}
 }
@@ -141,7 +149,10 @@ func TestAnAgentDragsAndUploads(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "papers.txt"), []byte("clear"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cs := client(t, runtimetest.Open(t, runtime.Options{Open: []string{site}, Browser: browser.Options{UploadDirs: []string{dir}}}), nil, nil)
+	cs := client(t, runtimetest.Open(t, runtime.Options{
+		Open:    []string{site},
+		Browser: browser.Options{UploadDirs: []string{dir}},
+	}), nil, nil)
 	_, outline := use(t, cs, "snapshot", `{}`)
 	crate := regexp.MustCompile(`generic \[ref=(e\d+)\] \[draggable\]: Crate`).FindStringSubmatch(outline)
 	if crate == nil {
@@ -149,19 +160,24 @@ func TestAnAgentDragsAndUploads(t *testing.T) {
 	}
 	for _, to := range []string{`{"selector":"#hold"}`, `{"text":"Hold"}`, `{"x":60,"y":80}`} {
 		use(t, cs, "tabs", `{"action":"reload","page":"p1"}`)
-		_, text := use(t, cs, "act", fmt.Sprintf(`{"page":"p1","action":"drag","locator":{"selector":"#crate"},"to":%s}`, to))
+		_, text := use(
+			t, cs, "act", fmt.Sprintf(`{"page":"p1","action":"drag","locator":{"selector":"#crate"},"to":%s}`, to),
+		)
 		if !strings.Contains(text, "Stowed") || strings.Contains(text, "diagnostics") {
 			t.Errorf("drag to %s: %s", to, text)
 		}
 	}
-	if r := attempt(t, cs, "act", `{"page":"p1","action":"drag","locator":{"selector":"#crate"}}`); code(r) != "invalid_input" {
+	r := attempt(t, cs, "act", `{"page":"p1","action":"drag","locator":{"selector":"#crate"}}`)
+	if code(r) != "invalid_input" {
 		t.Errorf("a drag to nowhere: got %q", code(r))
 	}
 	papers := `"page":"p1","locator":{"selector":"input"}`
 	if _, text := use(t, cs, "act", `{"action":"click",`+papers+`}`); !strings.Contains(text, "action upload") {
 		t.Errorf("a click on a file input leads nowhere: %s", text)
 	}
-	if out, text := use(t, cs, "act", `{"action":"upload",`+papers+`,"files":["papers.txt"]}`); !strings.HasPrefix(fmt.Sprint(out["did"]), "chose files for") {
+	if out, text := use(
+		t, cs, "act", `{"action":"upload",`+papers+`,"files":["papers.txt"]}`,
+	); !strings.HasPrefix(fmt.Sprint(out["did"]), "chose files for") {
 		t.Errorf("upload: %s", text)
 	}
 }
@@ -178,7 +194,8 @@ func TestANavigationIsTerse(t *testing.T) {
 		t.Errorf("%d tokens: %s", n, text)
 	}
 	r := attempt(t, cs, "act", `{"page":"p1","action":"clik"}`)
-	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, `the nearest is \"click\"`) || !strings.Contains(text, `double_click`) {
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, `the nearest is \"click\"`) ||
+		!strings.Contains(text, `double_click`) {
 		t.Errorf("a wrong action: %s", text)
 	}
 }

@@ -14,7 +14,8 @@ import (
 // A text of a live region comes with the next result about the page, marked as
 // data; other sessions do not get it.
 func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
-	site := serve(t, `<div role="alert" id="a"></div><script>var n = 0</script><button onclick="setTimeout(() => document.getElementById('a').textContent = 'No ship ' + ++n, 500)">Moor</button>`)
+	site := serve(t, `<div role="alert" id="a"></div><script>var n = 0</script><button onclick="setTimeout(() => `+
+		`document.getElementById('a').textContent = 'No ship ' + ++n, 500)">Moor</button>`)
 	cs := client(t, open(t, site), func(o *mcp.Options) { o.Tools = "a11y.*" }, nil)
 	made, _ := use(t, cs, "tabs", `{"action":"open_session","url":"`+site+`"}`)
 	session, _ := made["session"].(string)
@@ -22,7 +23,9 @@ func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 	// The alert speaks after the answer of the action. On a busy machine it may be in that answer.
 	moor := func() {
 		t.Helper()
-		for try := 0; len(attempt(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`).Content) > 1; try++ {
+		for try := 0; len(attempt(
+			t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`,
+		).Content) > 1; try++ {
 			if try == 10 {
 				t.Fatal("the alert is in the answer of each action")
 			}
@@ -50,7 +53,8 @@ func TestAnnouncementsComeWithTheNextResult(t *testing.T) {
 	if len(list) == 1 {
 		said, _ = list[0].(map[string]any)["text"].(string)
 	}
-	if !strings.HasPrefix(said, "No ship") || !strings.Contains(text, said) || !strings.Contains(text, "not instructions") {
+	if !strings.HasPrefix(said, "No ship") || !strings.Contains(text, said) ||
+		!strings.Contains(text, "not instructions") {
 		t.Errorf("reported %v and %q", list, text)
 	}
 	if again := attempt(t, cs, "read", `{}`); len(again.Content) > 1 {

@@ -33,7 +33,8 @@ func stdioClient(b testing.TB, host mcp.Host, tools string) *sdk.ClientSession {
 		defer close(served)
 		_ = server.ServeStdio(ctx, toServer, fromServer)
 	}()
-	cs, err := sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, nil).
+		Connect(ctx, &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -55,7 +56,10 @@ func BenchmarkToolOverPrimitive(b *testing.B) {
 	var tool, primitive, over []time.Duration
 	for b.Loop() {
 		at := time.Now()
-		if r, err := cs.CallTool(ctx, &sdk.CallToolParams{Name: "page.info", Arguments: json.RawMessage(`{}`)}); err != nil || r.IsError {
+		if r, err := cs.CallTool(ctx, &sdk.CallToolParams{
+			Name:      "page.info",
+			Arguments: json.RawMessage(`{}`),
+		}); err != nil || r.IsError {
 			b.Fatal(r, err)
 		}
 		mid := time.Now()
@@ -63,7 +67,9 @@ func BenchmarkToolOverPrimitive(b *testing.B) {
 			b.Fatal(r.Err)
 		}
 		end := time.Now()
-		tool, primitive, over = append(tool, mid.Sub(at)), append(primitive, end.Sub(mid)), append(over, mid.Sub(at)-end.Sub(mid))
+		tool = append(tool, mid.Sub(at))
+		primitive = append(primitive, end.Sub(mid))
+		over = append(over, mid.Sub(at)-end.Sub(mid))
 	}
 	median := func(d []time.Duration) float64 {
 		slices.Sort(d)
@@ -91,12 +97,16 @@ func BenchmarkInitializeAndList(b *testing.B) {
 func BenchmarkLargeAnswer(b *testing.B) {
 	var page strings.Builder
 	for i := range 620 {
-		fmt.Fprintf(&page, `<li><h3>Item %d</h3><a href="/items/%d">open item %d</a><span>%d EUR</span><p>Text that describes <b>item</b> %d</p><input type="checkbox" aria-label="Take item %d"><button aria-expanded="false">More</button></li>`, i, i, i, i*7%1000, i, i)
+		fmt.Fprintf(&page, `<li><h3>Item %d</h3><a href="/items/%d">open item %d</a><span>%d EUR</span>`+
+			`<p>Text that describes <b>item</b> %d</p><input type="checkbox" aria-label="Take item %d">`+
+			`<button aria-expanded="false">More</button></li>`, i, i, i, i*7%1000, i, i)
 	}
 	host := open(b, serve(b, `<main><h1>Goods</h1><ul>`+page.String()+`</ul></main>`))
 	for _, c := range []struct{ name, args string }{
 		{"page.snapshot", `{"max_nodes":20000,"max_bytes":4000000}`},
-		{"page.evaluate", `{"body":"return Array.from({length: 1000}, (_, i) => ({id: String(i), title: 'Item ' + i, url: 'https://shop.example/items/' + i, price: i * 7 % 1000 + ' EUR', about: 'Text that describes item ' + i}))"}`},
+		{"page.evaluate", `{"body":"return Array.from({length: 1000}, (_, i) => ({id: String(i), title: 'Item ' + i, ` +
+			`url: 'https://shop.example/items/' + i, price: i * 7 % 1000 + ' EUR', about: 'Text that describes item ` +
+			`' + i}))"}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			call := lineClient(b, host, c.name)
@@ -109,11 +119,14 @@ func BenchmarkLargeAnswer(b *testing.B) {
 					b.Fatalf("%.300s", line)
 				}
 				mid := time.Now()
-				if r := host.Do(ctx, runtime.Call{ID: "x", Name: c.name, Arguments: json.RawMessage(c.args)}); r.Err != nil {
+				r := host.Do(ctx, runtime.Call{ID: "x", Name: c.name, Arguments: json.RawMessage(c.args)})
+				if r.Err != nil {
 					b.Fatal(r.Err)
 				}
 				end := time.Now()
-				tool, primitive, over = append(tool, mid.Sub(at)), append(primitive, end.Sub(mid)), append(over, mid.Sub(at)-end.Sub(mid))
+				tool = append(tool, mid.Sub(at))
+				primitive = append(primitive, end.Sub(mid))
+				over = append(over, mid.Sub(at)-end.Sub(mid))
 			}
 			median := func(d []time.Duration) float64 {
 				slices.Sort(d)
@@ -131,7 +144,8 @@ func BenchmarkLargeAnswer(b *testing.B) {
 // A page of 100,000 elements, whose outline would have 3 MB, within the default budget of
 // an agent: the aim is 100 ms. flat has them side by side, nested in 2,000 parts.
 func BenchmarkHugePage(b *testing.B) {
-	row := `<h3>Item</h3><a href="/items">open item</a><span>7 EUR</span><p>Text that describes <b>an</b> item</p><input type="checkbox" aria-label="Take item"><button aria-expanded="false">More</button>`
+	row := `<h3>Item</h3><a href="/items">open item</a><span>7 EUR</span><p>Text that describes <b>an</b> item</p>` +
+		`<input type="checkbox" aria-label="Take item"><button aria-expanded="false">More</button>`
 	for _, c := range []struct{ name, page string }{
 		{"flat", `<ul>` + strings.Repeat(`<li>`+row+`</li>`, 12_500) + `</ul>`},
 		{"nested", strings.Repeat(`<section><ul>`+strings.Repeat(`<li>`+row+`</li>`, 6)+`</ul></section>`, 2_000)},

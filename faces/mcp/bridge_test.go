@@ -28,8 +28,9 @@ func (oneAnswer) Runtimes() any { return []string{} }
 func TestScreenshotThroughABridgeIsAPicture(t *testing.T) {
 	const url = "data:image/png;base64,cGljdHVyZQ=="
 	for name, output := range map[string]oneAnswer{
-		"in the envelope": `{"ok":true,"primitive":"browser.screenshot","adapter":"extension","value":{"data_url":"` + url + `","mime_type":"image/png","screenshot_compaction":{"dataUrl":"` + url + `","encoded":true}}}`,
-		"bare":            `{"ok":true,"data_url":"` + url + `","mime_type":"image/png"}`,
+		"in the envelope": `{"ok":true,"primitive":"browser.screenshot","adapter":"extension","value":{"data_url":"` +
+			url + `","mime_type":"image/png","screenshot_compaction":{"dataUrl":"` + url + `","encoded":true}}}`,
+		"bare": `{"ok":true,"data_url":"` + url + `","mime_type":"image/png"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.WithoutCancel(t.Context())
@@ -38,7 +39,8 @@ func TestScreenshotThroughABridgeIsAPicture(t *testing.T) {
 				t.Fatal(err)
 			}
 			front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
-			cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: front.URL}, nil)
+			cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+				Connect(ctx, &sdk.StreamableClientTransport{Endpoint: front.URL}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +64,8 @@ func TestScreenshotThroughABridgeIsAPicture(t *testing.T) {
 			if !ok || picture.MIMEType != "image/png" || string(picture.Data) != "picture" {
 				t.Errorf("the second part is %#v, want the picture", r.Content[1])
 			}
-			if text := r.Content[0].(*sdk.TextContent).Text; strings.Contains(text, "base64") || !strings.Contains(text, `"mime_type":"image/png"`) {
+			text := r.Content[0].(*sdk.TextContent).Text
+			if strings.Contains(text, "base64") || !strings.Contains(text, `"mime_type":"image/png"`) {
 				t.Errorf("the text is %s", text)
 			}
 		})

@@ -148,7 +148,8 @@ func (s *Server) offerAs(t *tool, name string) error {
 		t.meaning = t.arguments
 	}
 	var err error
-	if t.input, err = schema.Compile(t.arguments); err != nil {
+	t.input, err = schema.Compile(t.arguments)
+	if err != nil {
 		return fmt.Errorf("input schema of tool %s: %w", t.Name, err)
 	}
 	t.Description = told(t.Description, t.Name, name)
@@ -175,7 +176,10 @@ func toolPatterns(tools string) ([]string, error) {
 	return patterns, nil
 }
 
-func newTool(name, description, input, output string, annotations sdk.ToolAnnotations, run func(context.Context, *call) (*answer, *fault.Error)) tool {
+func newTool(
+	name, description, input, output string, annotations sdk.ToolAnnotations,
+	run func(context.Context, *call) (*answer, *fault.Error),
+) tool {
 	return tool{Tool: &sdk.Tool{
 		Name: name, Description: description, Annotations: &annotations,
 		InputSchema: json.RawMessage(input), OutputSchema: json.RawMessage(output),

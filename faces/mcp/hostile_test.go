@@ -22,31 +22,46 @@ var hostile = map[string]string{
 	"loop of {N} s":      `const end = performance.now() + {N}000; while (performance.now() < end);`,
 	"microtasks":         `(function again() { Promise.resolve().then(again); })()`,
 	"regular expression": `/^(a+)+$/.test('a'.repeat(30 + {N}) + '!')`,
-	"frames of drawing":  `(function again() { const end = performance.now() + 90 * {N}; while (performance.now() < end); requestAnimationFrame(again); })()`,
-	"alerts":             `setInterval(() => alert('stop'), {N})`,
-	"questions":          `while (true) { if (confirm('again?') && prompt('why?')) break; }`,
-	"prints":             `setInterval(() => print(), 20 * {N})`,
-	"nodes":              `{ const f = document.createDocumentFragment(); for (let i = 0; i < 40000 * {N}; i++) f.append(document.createElement('i')); document.body.append(f); }`,
-	"depth":              `{ let at = document.body; for (let i = 0; i < 2000 * {N}; i++) at = at.appendChild(document.createElement('div')); }`,
-	"frames":             `for (let i = 0; i < 60 * {N}; i++) document.body.append(document.createElement('iframe'))`,
-	"frames in frames":   `if (!location.hash || location.hash.length < 4 * {N}) { const f = document.createElement('iframe'); f.src = location.pathname + (location.hash || '#') + 'x'; document.body.append(f); }`,
-	"mutation":           `setInterval(() => { for (let i = 0; i < 200 * {N}; i++) { document.body.append('x'); document.body.lastChild.remove(); } }, 0)`,
-	"attributes":         `(function again() { for (let i = 0; i < 500 * {N}; i++) document.body.setAttribute('data-n', i); setTimeout(again); })()`,
-	"addresses":          `setInterval(() => history.replaceState(0, '', '#' + Math.random()), {N})`,
-	"reloads":            `setTimeout(() => location.reload(), 50 * {N})`,
-	"flight":             `setInterval(() => { location.href = location.pathname + '?' + Math.random(); }, 20 * {N})`,
-	"console":            `setInterval(() => { for (let i = 0; i < 200 * {N}; i++) console.error('x'.repeat(500)); }, 10)`,
-	"requests":           `setInterval(() => { for (let i = 0; i < 5 * {N}; i++) fetch('/?' + Math.random()).catch(() => {}); }, 20)`,
-	"popups":             `addEventListener('click', () => { for (let i = 0; i < {N}; i++) open('/fine'); })`,
-	"text":               `document.body.append('word '.repeat(200000 * {N}))`,
-	"attribute of size":  `document.querySelector('button').setAttribute('aria-label', 'x'.repeat(500000 * {N}))`,
-	"focus":              `setInterval(() => { document.activeElement?.blur(); document.querySelector('button')?.focus(); }, {N})`,
-	"write":              `setTimeout(() => { for (let i = 0; i < 20 * {N}; i++) { document.open(); document.write('<button id=go>Go</button>' + i); document.close(); } }, 30)`,
-	"unload":             `onbeforeunload = (e) => e.preventDefault(); onpagehide = () => { const end = performance.now() + 100 * {N}; while (performance.now() < end); }`,
+	"frames of drawing": `(function again() { const end = performance.now() + 90 * {N}; while (performance.now() < ` +
+		`end); requestAnimationFrame(again); })()`,
+	"alerts":    `setInterval(() => alert('stop'), {N})`,
+	"questions": `while (true) { if (confirm('again?') && prompt('why?')) break; }`,
+	"prints":    `setInterval(() => print(), 20 * {N})`,
+	"nodes": `{ const f = document.createDocumentFragment(); for (let i = 0; i < 40000 * {N}; ` +
+		`i++) f.append(document.createElement('i')); document.body.append(f); }`,
+	"depth": `{ let at = document.body; for (let i = 0; i < 2000 * {N}; ` +
+		`i++) at = at.appendChild(document.createElement('div')); }`,
+	"frames": `for (let i = 0; i < 60 * {N}; i++) document.body.append(document.createElement('iframe'))`,
+	"frames in frames": `if (!location.hash || location.hash.length < 4 * {N}) { const f = ` +
+		`document.createElement('iframe'); f.src = location.pathname + (location.hash || '#') + 'x'; ` +
+		`document.body.append(f); }`,
+	"mutation": `setInterval(() => { for (let i = 0; i < 200 * {N}; i++) { document.body.append('x'); ` +
+		`document.body.lastChild.remove(); } }, 0)`,
+	"attributes": `(function again() { for (let i = 0; i < 500 * {N}; ` +
+		`i++) document.body.setAttribute('data-n', i); setTimeout(again); })()`,
+	"addresses": `setInterval(() => history.replaceState(0, '', '#' + Math.random()), {N})`,
+	"reloads":   `setTimeout(() => location.reload(), 50 * {N})`,
+	"flight":    `setInterval(() => { location.href = location.pathname + '?' + Math.random(); }, 20 * {N})`,
+	"console": `setInterval(() => { for (let i = 0; i < 200 * {N}; i++) console.error('x'.repeat(500)); ` +
+		`}, 10)`,
+	"requests": `setInterval(() => { for (let i = 0; i < 5 * {N}; i++) fetch('/?' + ` +
+		`Math.random()).catch(() => {}); }, 20)`,
+	"popups":            `addEventListener('click', () => { for (let i = 0; i < {N}; i++) open('/fine'); })`,
+	"text":              `document.body.append('word '.repeat(200000 * {N}))`,
+	"attribute of size": `document.querySelector('button').setAttribute('aria-label', 'x'.repeat(500000 * {N}))`,
+	"focus": `setInterval(() => { document.activeElement?.blur(); ` +
+		`document.querySelector('button')?.focus(); }, {N})`,
+	"write": `setTimeout(() => { for (let i = 0; i < 20 * {N}; i++) { document.open(); ` +
+		`document.write('<button id=go>Go</button>' + i); document.close(); } }, 30)`,
+	"unload": `onbeforeunload = (e) => e.preventDefault(); onpagehide = () => { const end = ` +
+		`performance.now() + 100 * {N}; while (performance.now() < end); }`,
 }
 
 // hostileAlways are the pages that are always tried.
-var hostileAlways = []string{"loop/1/after the load", "microtasks/1/after the load", "regular expression/1/after the load", "questions/1/after the load", "flight/2/after the load"}
+var hostileAlways = []string{
+	"loop/1/after the load", "microtasks/1/after the load", "regular expression/1/after the load",
+	"questions/1/after the load", "flight/2/after the load",
+}
 
 // hostileCall is a call with the time that it is given.
 type hostileCall struct {
@@ -76,14 +91,21 @@ func TestHostilePagesCostACallItsTime(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	variants := []int{1, 2, 3, 5}
-	begins := map[string]string{"at once": `%s`, "after the load": `addEventListener('load', () => setTimeout(() => { %s }, 30))`}
+	begins := map[string]string{
+		"at once":        `%s`,
+		"after the load": `addEventListener('load', () => setTimeout(() => { %s }, 30))`,
+	}
 	pages := map[string]string{}
 	var names []string
 	for _, kind := range kinds {
 		for _, n := range variants {
 			for _, begin := range []string{"after the load", "at once"} {
 				name := fmt.Sprintf("%s/%d/%s", kind, n, begin)
-				pages[fmt.Sprintf("/%d", len(names))] = fmt.Sprintf(`<!doctype html><title>hostile</title><body><button id="go">Go</button><script>`+begins[begin]+`</script>`, strings.ReplaceAll(hostile[kind], "{N}", fmt.Sprint(n)))
+				pages[fmt.Sprintf("/%d", len(names))] = fmt.Sprintf(
+					`<!doctype html><title>hostile</title><body><button id="go">Go</button><script>`+begins[begin]+
+						`</script>`,
+					strings.ReplaceAll(hostile[kind], "{N}", fmt.Sprint(n)),
+				)
 				names = append(names, name)
 			}
 		}
@@ -129,7 +151,9 @@ func hostilePage(t *testing.T, cs *sdk.ClientSession, site string, n int) {
 			closeTab()
 			openTab()
 		}
-		one, _ := overTime(t, cs, hostileCall{"tabs", fmt.Sprintf(`{"action":"navigate","page":%q,"url":"%s/%d"}`, page, site, n), hostileTime})
+		one, _ := overTime(t, cs, hostileCall{
+			"tabs", fmt.Sprintf(`{"action":"navigate","page":%q,"url":"%s/%d"}`, page, site, n), hostileTime,
+		})
 		over = min(over, one)
 	}
 	if over > hostileLate {
@@ -137,7 +161,10 @@ func hostilePage(t *testing.T, cs *sdk.ClientSession, site string, n int) {
 	}
 	calls := []hostileCall{
 		{"snapshot", fmt.Sprintf(`{"page":%q}`, page), hostileTime},
-		{"act", fmt.Sprintf(`{"page":%q,"action":"click","locator":{"selector":"#go"},"timeout_ms":700}`, page), 700 * time.Millisecond},
+		{
+			"act", fmt.Sprintf(`{"page":%q,"action":"click","locator":{"selector":"#go"},"timeout_ms":700}`, page),
+			700 * time.Millisecond,
+		},
 		{"wait", fmt.Sprintf(`{"page":%q,"text":"never there","timeout_ms":700}`, page), 700 * time.Millisecond},
 		{"read", fmt.Sprintf(`{"page":%q}`, page), hostileTime},
 		{"tabs", `{"action":"list"}`, 100 * time.Millisecond},
@@ -151,7 +178,9 @@ func hostilePage(t *testing.T, cs *sdk.ClientSession, site string, n int) {
 			over = min(over, one)
 		}
 		if over > hostileLate {
-			t.Errorf("%s %s ends %v after its time: %.600s", c.tool, c.args, over, last.Content[0].(*sdk.TextContent).Text)
+			t.Errorf(
+				"%s %s ends %v after its time: %.600s", c.tool, c.args, over, last.Content[0].(*sdk.TextContent).Text,
+			)
 		}
 	}
 	// The tab can be used again: a dialog is answered, and another document comes. Where
@@ -174,7 +203,8 @@ func hostilePage(t *testing.T, cs *sdk.ClientSession, site string, n int) {
 		last = attempt(t, cs, "snapshot", fmt.Sprintf(`{"page":%q}`, page))
 		best = min(best, time.Since(began)-<-late)
 	}
-	if last == nil || last.IsError || best > nextTime || !strings.Contains(last.Content[0].(*sdk.TextContent).Text, "Fine") {
+	if last == nil || last.IsError || best > nextTime ||
+		!strings.Contains(last.Content[0].(*sdk.TextContent).Text, "Fine") {
 		t.Errorf("after the page the tab answers in %v: %v", best, last)
 	}
 }

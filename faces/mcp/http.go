@@ -44,7 +44,8 @@ func (s *Server) Transport(idle time.Duration) http.Handler {
 	}
 	server := func(*http.Request) *sdk.Server { return s.server }
 	sessions := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
-		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: idle, DisableLocalhostProtection: true, // the guard does it
+		// the guard does it
+		Logger: s.log, EventStore: sdk.NewMemoryEventStore(nil), SessionTimeout: idle, DisableLocalhostProtection: true,
 	})
 	without := sdk.NewStreamableHTTPHandler(server, &sdk.StreamableHTTPOptions{
 		Logger: s.log, Stateless: true, DisableLocalhostProtection: true,
@@ -114,7 +115,8 @@ func guard(opts HTTPOptions, next http.Handler) http.Handler {
 	refuse := func(w http.ResponseWriter, status int, code, message string) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"` + message + `","data":{"code":"` + code + `"}}}` + "\n"))
+		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"` + message +
+			`","data":{"code":"` + code + `"}}}` + "\n"))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !knownHost(r.Host, opts.AllowHosts) {

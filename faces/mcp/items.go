@@ -35,7 +35,9 @@ func (s *Server) recordItems() {
 				name = s.primitiveOf(call.Params)
 			}
 			result, err := next(ctx, method, req)
-			r.RecordItem(began, true, name, func() []byte { return encoded(item{Method: method, Params: req.GetParams()}) })
+			r.RecordItem(began, true, name, func() []byte {
+				return encoded(item{Method: method, Params: req.GetParams()})
+			})
 			r.RecordItem(time.Now(), false, name, func() []byte {
 				out := item{Method: method, Result: result}
 				if called, ok := result.(*sdk.CallToolResult); ok && givesStores(name) {

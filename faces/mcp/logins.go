@@ -23,7 +23,8 @@ func (s *Server) withLogins(input string) string {
 	}
 	return strings.NewReplacer(
 		`"close_session"]`, `"close_session","keep_login"]`,
-		`"url":{`, `"login":{"type":"string","description":"name: open_session begins with it, keep_login keeps what the page's session has"},"url":{`,
+		`"url":{`, `"login":{"type":"string","description":"name: open_session begins with it, keep_login keeps what `+
+			`the page's session has"},"url":{`,
 	).Replace(input)
 }
 
@@ -33,14 +34,17 @@ func (s *Server) login(in tabsIn) (json.RawMessage, *fault.Error) {
 		return nil, nil
 	}
 	if in.Isolated != nil && !*in.Isolated {
-		return nil, invalid("login", "a session that begins with a login has cookies and storage of its own: leave isolated out")
+		return nil, invalid(
+			"login", "a session that begins with a login has cookies and storage of its own: leave isolated out",
+		)
 	}
 	state, err := s.opts.Logins.Load(in.Login)
 	if err != nil {
 		return nil, fault.From(err)
 	}
 	if state == nil {
-		return nil, fault.New(fault.InvalidInput, "nothing is kept under the name %s", fault.Clip(in.Login, 80)).With("path", "/login").
+		return nil, fault.New(fault.InvalidInput, "nothing is kept under the name %s", fault.Clip(in.Login, 80)).
+			With("path", "/login").
 			Next("open a session without login, sign in, and keep it with action keep_login")
 	}
 	return state, nil
@@ -57,7 +61,9 @@ func (c *call) keepLogin(ctx context.Context, p page, in tabsIn) (*answer, *faul
 	if in.Login == "" {
 		return nil, invalid("login", "action keep_login needs a login: the name")
 	}
-	value, _, err := c.do(ctx, p, "storage_state.get", map[string]any{"indexed_db": true, "session_storage": true}, in.where)
+	value, _, err := c.do(
+		ctx, p, "storage_state.get", map[string]any{"indexed_db": true, "session_storage": true}, in.where,
+	)
 	if err != nil {
 		return nil, err
 	}

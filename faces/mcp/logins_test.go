@@ -20,8 +20,11 @@ func (k kept) Save(name string, state json.RawMessage) error { k[name] = state; 
 // A login is kept under a name, and a new session begins with it. The client never reads
 // what is kept, and other sessions do not have it.
 func TestALoginIsKeptByName(t *testing.T) {
-	site := serve(t, `<p id="who"></p><button onclick="document.cookie = 'ship=ada; max-age=600'; localStorage.berth = 'north'; tell()">Sign in</button>
-<script>function tell() { who.textContent = document.cookie && localStorage.berth ? 'signed in as ' + document.cookie + ' at ' + localStorage.berth : 'a guest'; } tell();</script>`)
+	site := serve(
+		t,
+		`<p id="who"></p><button onclick="document.cookie = 'ship=ada; max-age=600'; localStorage.berth = 'north'; tell()">Sign in</button>
+<script>function tell() { who.textContent = document.cookie && localStorage.berth ? 'signed in as ' + document.cookie + ' at ' + localStorage.berth : 'a guest'; } tell();</script>`,
+	)
 	host, store := open(t, site), kept{}
 	cs := client(t, host, func(o *mcp.Options) { o.Logins = store }, nil)
 	session := func(more string) string {
@@ -49,12 +52,14 @@ func TestALoginIsKeptByName(t *testing.T) {
 		`{"action":"open_session","login":"ada","isolated":false}`: "isolated",
 		`{"action":"keep_login"}`:                                  "needs a login",
 	} {
-		if r := attempt(t, cs, "tabs", args); !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, want) {
+		if r := attempt(t, cs, "tabs", args); !r.IsError ||
+			!strings.Contains(r.Content[0].(*sdk.TextContent).Text, want) {
 			t.Errorf("%s answers %v, want %s", args, r.Content[0], want)
 		}
 	}
 	cs = client(t, host, nil, nil) // whose operator allows none
-	if r := attempt(t, cs, "tabs", `{"action":"open_session","login":"ada"}`); !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "invalid_input") {
+	if r := attempt(t, cs, "tabs", `{"action":"open_session","login":"ada"}`); !r.IsError ||
+		!strings.Contains(r.Content[0].(*sdk.TextContent).Text, "invalid_input") {
 		t.Errorf("where none is kept it answers %v", r.Content[0])
 	}
 }

@@ -47,13 +47,18 @@ func open(t testing.TB, url string) *runtime.Host {
 }
 
 // client connects a client to a server over host.
-func client(t testing.TB, host mcp.Host, change func(*mcp.Options), clientOptions *sdk.ClientOptions) *sdk.ClientSession {
+func client(
+	t testing.TB, host mcp.Host, change func(*mcp.Options), clientOptions *sdk.ClientOptions,
+) *sdk.ClientSession {
 	t.Helper()
 	return clientOver(t, host, change, clientOptions, func(transport sdk.Transport) sdk.Transport { return transport })
 }
 
 // clientOver is client with a transport around the one that it would have.
-func clientOver(t testing.TB, host mcp.Host, change func(*mcp.Options), clientOptions *sdk.ClientOptions, over func(sdk.Transport) sdk.Transport) *sdk.ClientSession {
+func clientOver(
+	t testing.TB, host mcp.Host, change func(*mcp.Options),
+	clientOptions *sdk.ClientOptions, over func(sdk.Transport) sdk.Transport,
+) *sdk.ClientSession {
 	t.Helper()
 	opts := mcp.Options{Host: host, NewID: newID, Version: "test"}
 	if change != nil {
@@ -79,7 +84,8 @@ func connectOver(
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
-	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, clientOptions).Connect(ctx, over(&sdk.StreamableClientTransport{Endpoint: front.URL}), nil)
+	cs, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, clientOptions).
+		Connect(ctx, over(&sdk.StreamableClientTransport{Endpoint: front.URL}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +126,9 @@ func attempt(t testing.TB, cs *sdk.ClientSession, name, args string) *sdk.CallTo
 // inTime is attempt for a call with a short time of its own. A call that was cut off, because a busy
 // machine needed longer for the answer, says less; it is made again then. One that ended before it
 // was cut off must say it.
-func inTime(t testing.TB, cs *sdk.ClientSession, name, args string, own time.Duration, says func(code, text string) bool) {
+func inTime(
+	t testing.TB, cs *sdk.ClientSession, name, args string, own time.Duration, says func(code, text string) bool,
+) {
 	t.Helper()
 	const cutOff = 150 * time.Millisecond // after its own time, or a little later
 	for try := 1; ; try++ {
@@ -171,7 +179,9 @@ func TestFailuresAreResultsWithACode(t *testing.T) {
 				t.Errorf("%s %s: got %s, want code %s and %q", c.tool, c.args, text, c.code, c.says)
 			}
 			if r.StructuredContent != nil {
-				t.Errorf("a failure has structured content, which cannot match the output schema: %v", r.StructuredContent)
+				t.Errorf(
+					"a failure has structured content, which cannot match the output schema: %v", r.StructuredContent,
+				)
 			}
 		})
 	}
@@ -179,7 +189,9 @@ func TestFailuresAreResultsWithACode(t *testing.T) {
 
 func TestSessionsAreApart(t *testing.T) {
 	site := serve(t, `<textarea aria-label="Text"></textarea>`)
-	cs := client(t, open(t, site), func(o *mcp.Options) { o.Tools = "browser.run_javascript,clipboard.*,transfer.*" }, nil)
+	cs := client(
+		t, open(t, site), func(o *mcp.Options) { o.Tools = "browser.run_javascript,clipboard.*,transfer.*" }, nil,
+	)
 	one, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))
 	two, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))
 	run := func(page any, source string) string {
@@ -195,27 +207,40 @@ func TestSessionsAreApart(t *testing.T) {
 		t.Errorf("the session does not see its own cookie: %s", got)
 	}
 	use(t, cs, "clipboard.write", fmt.Sprintf(`{"page":%q,"text":"of one"}`, one["page"]))
-	use(t, cs, "transfer.write", fmt.Sprintf(`{"page":%q,"label":"rows","format":"text/plain","value":"of one"}`, one["page"]))
+	use(
+		t, cs, "transfer.write",
+		fmt.Sprintf(`{"page":%q,"label":"rows","format":"text/plain","value":"of one"}`, one["page"]),
+	)
 	for _, session := range []struct {
 		page any
 		want string
 	}{{one["page"], "of one"}, {two["page"], ""}, {one["page"], "of one"}} {
-		use(t, cs, "act", fmt.Sprintf(`{"page":%q,"action":"focus","locator":{"role":"textbox","name":"Text"}}`, session.page))
+		use(
+			t, cs, "act",
+			fmt.Sprintf(`{"page":%q,"action":"focus","locator":{"role":"textbox","name":"Text"}}`, session.page),
+		)
 		run(session.page, "document.querySelector('textarea').value = ''")
 		use(t, cs, "act", fmt.Sprintf(`{"page":%q,"action":"press","key":"Control+v"}`, session.page))
-		if got := run(session.page, "return 'pasted:' + document.querySelector('textarea').value + ';'"); !strings.Contains(got, "pasted:"+session.want+";") {
+		if got := run(
+			session.page, "return 'pasted:' + document.querySelector('textarea').value + ';'",
+		); !strings.Contains(got, "pasted:"+session.want+";") {
 			t.Errorf("pasting in %s: %s, want %q", session.page, got, session.want)
 		}
-		if out, _ := use(t, cs, "clipboard.read", fmt.Sprintf(`{"page":%q}`, session.page)); out["text"] != session.want {
+		out, _ := use(t, cs, "clipboard.read", fmt.Sprintf(`{"page":%q}`, session.page))
+		if out["text"] != session.want {
 			t.Errorf("the clipboard of %s has %v, want %q", session.page, out, session.want)
 		}
 	}
-	if r := attempt(t, cs, "transfer.read", fmt.Sprintf(`{"page":%q,"label":"rows"}`, two["page"])); code(r) != "transfer_label_not_found" {
+	if r := attempt(
+		t, cs, "transfer.read", fmt.Sprintf(`{"page":%q,"label":"rows"}`, two["page"]),
+	); code(r) != "transfer_label_not_found" {
 		t.Errorf("another session's transfer: got %q, want transfer_label_not_found", code(r))
 	}
 	// A handle of one session has no access to another.
 	_, tab, _ := strings.Cut(one["page"].(string), "/")
-	if r := attempt(t, cs, "screenshot", fmt.Sprintf(`{"page":"%s/%s"}`, two["session"], tab)); code(r) != "tab_closed" {
+	if r := attempt(
+		t, cs, "screenshot", fmt.Sprintf(`{"page":"%s/%s"}`, two["session"], tab),
+	); code(r) != "tab_closed" {
 		t.Errorf("another session's page: got %q, want tab_closed", code(r))
 	}
 	shared, _ := use(t, cs, "tabs", `{"action":"list"}`)
@@ -223,7 +248,9 @@ func TestSessionsAreApart(t *testing.T) {
 		t.Errorf("the runtime's own pages are %d, want 1: %v", n, shared)
 	}
 	use(t, cs, "tabs", fmt.Sprintf(`{"action":"close_session","session":%q}`, one["session"]))
-	if r := attempt(t, cs, "tabs", fmt.Sprintf(`{"action":"list","session":%q}`, one["session"])); code(r) != "session_lost" {
+	if r := attempt(
+		t, cs, "tabs", fmt.Sprintf(`{"action":"list","session":%q}`, one["session"]),
+	); code(r) != "session_lost" {
 		t.Errorf("a closed session: got %q, want session_lost", code(r))
 	}
 }
@@ -270,7 +297,10 @@ func TestScreenshotIsAPictureAndAResource(t *testing.T) {
 		t.Fatal(err)
 	}
 	if image.MIMEType != "image/png" || len(image.Data) == 0 || string(read.Contents[0].Blob) != string(image.Data) {
-		t.Errorf("picture %s of %d bytes, resource %s of %d bytes", image.MIMEType, len(image.Data), uri, len(read.Contents[0].Blob))
+		t.Errorf(
+			"picture %s of %d bytes, resource %s of %d bytes",
+			image.MIMEType, len(image.Data), uri, len(read.Contents[0].Blob),
+		)
 	}
 }
 
@@ -291,7 +321,9 @@ func TestResources(t *testing.T) {
 			t.Errorf("%s: got %.300s, want %s in it", uri, text, want)
 		}
 	}
-	for _, uri := range []string{"outrider://primitives/fly", "outrider://screenshots/none", "outrider://pages/p9/site", "outrider://nothing"} {
+	for _, uri := range []string{
+		"outrider://primitives/fly", "outrider://screenshots/none", "outrider://pages/p9/site", "outrider://nothing",
+	} {
 		if read, err := cs.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
 			t.Errorf("%s: got %v, want an error", uri, read.Contents[0].Text)
 		}
@@ -303,7 +335,10 @@ func TestCancelledCallsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := cs.CallTool(ctx, &sdk.CallToolParams{Name: "locator.wait_for", Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":30000}`)})
+		_, err := cs.CallTool(ctx, &sdk.CallToolParams{
+			Name:      "locator.wait_for",
+			Arguments: json.RawMessage(`{"locator":{"selector":"#never"},"timeout_ms":30000}`),
+		})
 		done <- err
 	}()
 	time.AfterFunc(300*time.Millisecond, cancel)

@@ -148,7 +148,8 @@ func grownList(t *testing.T, cs *sdk.ClientSession, tools int) []*sdk.Tool {
 	t.Helper()
 	var list []*sdk.Tool
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if list = listOf(t, cs); len(list) == tools {
+		list = listOf(t, cs)
+		if len(list) == tools {
 			return list
 		}
 	}

@@ -34,7 +34,10 @@ func TestAnAgentFillsAForm(t *testing.T) {
 	cs := client(t, open(t, serve(t, formPage)), nil, nil)
 	first, outline := use(t, cs, "snapshot", `{}`)
 	use(t, cs, "act", fmt.Sprintf(`{"action":"fill","ref":%q,"text":"Heron"}`, ref(t, outline, `textbox "Ship"`)))
-	use(t, cs, "act", fmt.Sprintf(`{"action":"select","ref":%q,"options":["South"]}`, ref(t, outline, `combobox "Berth"`)))
+	use(
+		t, cs, "act",
+		fmt.Sprintf(`{"action":"select","ref":%q,"options":["South"]}`, ref(t, outline, `combobox "Berth"`)),
+	)
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
 	use(t, cs, "wait", `{"text":"Moored Heron at 2","timeout_ms":10000}`)
 	_, changed := use(t, cs, "snapshot", fmt.Sprintf(`{"since":%q}`, first["snapshot_id"]))
@@ -42,7 +45,8 @@ func TestAnAgentFillsAForm(t *testing.T) {
 		t.Errorf("the difference is not only what changed:\n%s", changed)
 	}
 	_, said := use(t, cs, "read", `{}`)
-	if !strings.Contains(said, "# Harbour") || !strings.Contains(said, "Moored Heron at 2") || strings.Contains(said, "Elsewhere") {
+	if !strings.Contains(said, "# Harbour") || !strings.Contains(said, "Moored Heron at 2") ||
+		strings.Contains(said, "Elsewhere") {
 		t.Errorf("the Markdown lacks the content or has the navigation:\n%s", said)
 	}
 	_, elements := use(t, cs, "read", `{"format":"elements"}`)
@@ -58,11 +62,14 @@ func TestAnAgentFillsAForm(t *testing.T) {
 
 // A dialog blocks every tool but the one that answers it, which errors name.
 func TestAnAgentAnswersADialog(t *testing.T) {
-	cs := client(t, open(t, serve(t, `<button onclick="this.textContent = confirm('Sink it?') ? 'Sunk' : 'Afloat'">Sink</button>
-<button onclick="document.title = prompt('Name?', 'none')">Name</button>`)), nil, nil)
+	cs := client(
+		t, open(t, serve(t, `<button onclick="this.textContent = confirm('Sink it?') ? 'Sunk' : 'Afloat'">Sink</button>
+<button onclick="document.title = prompt('Name?', 'none')">Name</button>`)), nil, nil,
+	)
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Sink"}}`)
 	blocked := attempt(t, cs, "snapshot", `{}`)
-	if text := blocked.Content[0].(*sdk.TextContent).Text; code(blocked) != "dialog_open" || !strings.Contains(text, "action dialog") || !strings.Contains(text, "Sink it?") {
+	if text := blocked.Content[0].(*sdk.TextContent).Text; code(blocked) != "dialog_open" ||
+		!strings.Contains(text, "action dialog") || !strings.Contains(text, "Sink it?") {
 		t.Errorf("a snapshot behind a dialog: %s", text)
 	}
 	if r := attempt(t, cs, "act", `{"action":"dialog"}`); code(r) != "invalid_input" {
@@ -75,7 +82,10 @@ func TestAnAgentAnswersADialog(t *testing.T) {
 	use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Name"}}`)
 	use(t, cs, "act", `{"action":"dialog","accept":true,"text":"Heron"}`)
 	list, _ := use(t, cs, "tabs", `{"action":"list"}`)
-	for deadline := time.Now().Add(time.Minute); list["pages"].([]any)[0].(map[string]any)["title"] != "Heron"; list, _ = use(t, cs, "tabs", `{"action":"list"}`) {
+	for deadline := time.Now().
+		Add(time.Minute); list["pages"].([]any)[0].(map[string]any)["title"] != "Heron"; list, _ = use(
+		t, cs, "tabs", `{"action":"list"}`,
+	) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after the prompt: %v", list)
 		}
@@ -112,7 +122,10 @@ func TestNavigation(t *testing.T) {
 	site := serve(t, `<h1>page</h1>`)
 	cs := client(t, open(t, site+"/one"), nil, nil)
 	for _, c := range []struct{ args, path string }{
-		{fmt.Sprintf(`{"action":"navigate","url":%q}`, site+"/two"), "/two"}, {`{"action":"back"}`, "/one"}, {`{"action":"forward"}`, "/two"}, {`{"action":"reload"}`, "/two"},
+		{fmt.Sprintf(`{"action":"navigate","url":%q}`, site+"/two"), "/two"},
+		{`{"action":"back"}`, "/one"},
+		{`{"action":"forward"}`, "/two"},
+		{`{"action":"reload"}`, "/two"},
 	} {
 		if out, _ := use(t, cs, "tabs", c.args); out["url"] != site+c.path {
 			t.Errorf("tabs %s: at %v, want %s", c.args, out["url"], site+c.path)
@@ -125,11 +138,13 @@ func TestNavigation(t *testing.T) {
 	}
 	use(t, cs, "tabs", `{"action":"activate","page":"p1"}`)
 	use(t, cs, "tabs", fmt.Sprintf(`{"action":"close","page":%q}`, opened["page"]))
-	if list, _ = use(t, cs, "tabs", `{"action":"list"}`); len(list["pages"].([]any)) != 1 {
+	list, _ = use(t, cs, "tabs", `{"action":"list"}`)
+	if len(list["pages"].([]any)) != 1 {
 		t.Errorf("after closing the pages are %v", list)
 	}
 	cs = client(t, runtimetest.Open(t, runtime.Options{}), nil, nil) // no page is there to open another from
-	if opened, _ = use(t, cs, "tabs", fmt.Sprintf(`{"action":"open","url":%q}`, site+"/four")); opened["url"] != site+"/four" {
+	opened, _ = use(t, cs, "tabs", fmt.Sprintf(`{"action":"open","url":%q}`, site+"/four"))
+	if opened["url"] != site+"/four" {
 		t.Errorf("opening the first page answers %v", opened)
 	}
 }
@@ -142,15 +157,20 @@ func TestCallsInARowHaveTheirWholeTime(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			if r := attempt(t, cs, "primitives.page", `{"name":"wait","timeout_ms":2000,"arguments":{"conditions":[{"text":"never"}],"timeout_ms":300}}`); i > 0 && !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"code":"timeout"`) {
+			if r := attempt(
+				t, cs, "primitives.page",
+				`{"name":"wait","timeout_ms":2000,"arguments":{"conditions":[{"text":"never"}],"timeout_ms":300}}`,
+			); i > 0 && !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"code":"timeout"`) {
 				t.Errorf("a wait behind another: %v", r.Content[0])
 			}
 		})
 	}
 	all.Wait()
 	began := time.Now()
-	r := attempt(t, cs, "primitives.page", `{"name":"evaluate","timeout_ms":300,"arguments":{"body":"const end = performance.now() + 20000; while (performance.now() < end);"}}`)
-	if took := time.Since(began); took > 10*time.Second || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"handler_timeout"`) {
+	r := attempt(t, cs, "primitives.page", `{"name":"evaluate","timeout_ms":300,"arguments":{"body":"const end = `+
+		`performance.now() + 20000; while (performance.now() < end);"}}`)
+	if took := time.Since(began); took > 10*time.Second || !r.IsError ||
+		!strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"handler_timeout"`) {
 		t.Errorf("timeout_ms beside the name: after %v %v", took, r.Content[0])
 	}
 }
@@ -159,15 +179,23 @@ func TestCallsInARowHaveTheirWholeTime(t *testing.T) {
 func TestSnapshotFitsMaxTokens(t *testing.T) {
 	rows := ""
 	for i := range 500 {
-		rows += fmt.Sprintf(`<tr><td>%d</td><td>Ship number %d</td><td><a href="/ship/%d">Details</a></td><td>%d.%02d m</td></tr>`, i, i, i, i%40, i%100)
+		rows += fmt.Sprintf(
+			`<tr><td>%d</td><td>Ship number %d</td><td><a href="/ship/%d">Details</a></td><td>%d.%02d m</td></tr>`,
+			i, i, i, i%40, i%100,
+		)
 	}
-	cs := client(t, open(t, serve(t, `<table><thead><tr><th>No.</th><th>Name</th><th>Link</th><th>Length</th></tr></thead><tbody>`+rows+`</tbody></table>`)), nil, nil)
+	cs := client(t, open(
+		t,
+		serve(t, `<table><thead><tr><th>No.</th><th>Name</th><th>Link</th><th>Length</th></tr></thead><tbody>`+rows+
+			`</tbody></table>`),
+	), nil, nil)
 	for _, most := range []int{200, 1000, 4000, 20000} {
 		for _, tool := range []string{"snapshot", "read"} {
 			out, text := use(t, cs, tool, fmt.Sprintf(`{"max_tokens":%d}`, most))
 			structured, _ := out["text"].(string)
 			// 200 tokens have no room for a row of the table.
-			if most >= 1000 && !strings.Contains(structured, "Ship number 0") || !strings.Contains(structured, "127.0.0.1") {
+			if most >= 1000 && !strings.Contains(structured, "Ship number 0") ||
+				!strings.Contains(structured, "127.0.0.1") {
 				t.Errorf("%s with max_tokens %d: the structured content lacks the text: %.300s", tool, most, structured)
 			}
 			// A client shows its model the one or the other.

@@ -45,14 +45,16 @@ func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, run
 	var r runtime.Reply
 	for i, option := range in.Options {
 		var ref string
-		if ref, err = c.optionOf(ctx, p, in, control, before, i); err != nil {
+		ref, err = c.optionOf(ctx, p, in, control, before, i)
+		if err != nil {
 			return nil, r, err.With("option", option).With("chosen", in.Options[:i])
 		}
 		args := map[string]any{"ref": ref, "timeout_ms": pickTime.Milliseconds()}
 		if i == len(in.Options)-1 {
 			args["effects"] = actEffects
 		}
-		if value, r, err = c.do(ctx, p, "pointer.click", args, in.where); err != nil {
+		value, r, err = c.do(ctx, p, "pointer.click", args, in.where)
+		if err != nil {
 			return value, r, err.With("option", option).With("chosen", in.Options[:i])
 		}
 	}
@@ -78,7 +80,8 @@ func (c *call) optionOf(
 			return "", err
 		}
 		for end := time.Now().Add(pickTime); ; {
-			if now, err = c.drawn(ctx, p, in, control); err != nil {
+			now, err = c.drawn(ctx, p, in, control)
+			if err != nil {
 				return "", err
 			}
 			if ref, err := now.choice(before, i); ref != "" || err != nil {

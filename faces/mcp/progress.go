@@ -32,7 +32,11 @@ func newReporter(ctx context.Context, req *sdk.CallToolRequest) *reporter {
 		return &reporter{}
 	}
 	return startReporter(func(n float64, message string) {
-		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: message})
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token,
+			Progress:      n,
+			Message:       message,
+		})
 	})
 }
 
@@ -77,7 +81,8 @@ func (r *reporter) progress(p runtime.Progress) {
 	if r.ended {
 		return
 	}
-	if r.steps = append(r.steps, message); len(r.steps) > maxSteps {
+	r.steps = append(r.steps, message)
+	if len(r.steps) > maxSteps {
 		r.steps = r.steps[1:]
 	}
 	r.poke()

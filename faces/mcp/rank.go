@@ -26,8 +26,10 @@ type outlineRow struct {
 
 // actionableRoles are the roles that a click, a key or text is meant for.
 var actionableRoles = map[string]bool{
-	"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true, "listbox": true, "option": true, "checkbox": true, "radio": true, "switch": true,
-	"slider": true, "spinbutton": true, "menuitem": true, "menuitemcheckbox": true, "menuitemradio": true, "tab": true, "treeitem": true, "input": true, "gridcell": true,
+	"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true,
+	"listbox": true, "option": true, "checkbox": true, "radio": true, "switch": true,
+	"slider": true, "spinbutton": true, "menuitem": true, "menuitemcheckbox": true,
+	"menuitemradio": true, "tab": true, "treeitem": true, "input": true, "gridcell": true,
 }
 
 func (r outlineRow) actionable() bool {
@@ -60,9 +62,12 @@ func (r outlineRow) line() string {
 var synonyms = func() map[string]string {
 	out := map[string]string{}
 	for _, group := range []string{
-		"login signin logon signon", "logout signout logoff", "register signup join", "search find look query", "delete remove trash discard", "add new create plus insert",
-		"edit change modify update rename", "save store apply", "send submit post", "cart basket bag", "buy purchase order checkout", "next continue forward proceed",
-		"previous back", "close dismiss cancel", "settings preferences options configuration", "user username account", "mail email", "download export", "upload import attach",
+		"login signin logon signon", "logout signout logoff", "register signup join",
+		"search find look query", "delete remove trash discard", "add new create plus insert",
+		"edit change modify update rename", "save store apply", "send submit post",
+		"cart basket bag", "buy purchase order checkout", "next continue forward proceed",
+		"previous back", "close dismiss cancel", "settings preferences options configuration",
+		"user username account", "mail email", "download export", "upload import attach",
 	} {
 		words := strings.Fields(group)
 		for _, w := range words {
@@ -73,12 +78,23 @@ var synonyms = func() map[string]string {
 }()
 
 // pairs are two words that are written as one elsewhere.
-var pairs = map[string]string{"log in": "login", "sign in": "login", "log on": "login", "log out": "logout", "sign out": "logout", "sign up": "register", "e mail": "mail", "check out": "buy"}
+var pairs = map[string]string{
+	"log in":    "login",
+	"sign in":   "login",
+	"log on":    "login",
+	"log out":   "logout",
+	"sign out":  "logout",
+	"sign up":   "register",
+	"e mail":    "mail",
+	"check out": "buy",
+}
 
 // wordsOf are the words of a text in one form: lower case, no plural, and one word of
 // those that say the same.
 func wordsOf(text string) []string {
-	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	})
 	out := make([]string, 0, len(fields))
 	for i := 0; i < len(fields); i++ {
 		w := fields[i]
@@ -112,7 +128,11 @@ func rank(query string, rows []outlineRow, most int) []found {
 	if len(terms) == 0 || len(rows) == 0 {
 		return nil
 	}
-	const k, b, around = 1.2, 0.6, 0.3
+	const (
+		k      = 1.2
+		b      = 0.6
+		around = 0.3
+	)
 	own := make([][]string, len(rows))
 	total := 0
 	in := map[string]int{} // rows that have a term

@@ -50,7 +50,8 @@ func (s *Server) keepPicture(data []byte, kind string) string {
 		ps.byID = map[string]picture{}
 	}
 	ps.byID[id] = picture{data, kind}
-	if ps.ids = append(ps.ids, id); len(ps.ids) > maxPictures {
+	ps.ids = append(ps.ids, id)
+	if len(ps.ids) > maxPictures {
 		delete(ps.byID, ps.ids[0])
 		ps.ids = ps.ids[1:]
 	}
@@ -59,10 +60,14 @@ func (s *Server) keepPicture(data []byte, kind string) string {
 
 func (s *Server) addResources() {
 	resource := func(uri, name, description string, read func(ctx context.Context, uri string) (any, error)) {
-		s.server.AddResource(&sdk.Resource{URI: uri, Name: name, Description: description, MIMEType: "application/json"}, asJSON(read))
+		s.server.AddResource(
+			&sdk.Resource{URI: uri, Name: name, Description: description, MIMEType: "application/json"}, asJSON(read),
+		)
 	}
 	template := func(uri, name, description, kind string, h sdk.ResourceHandler) {
-		s.server.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: uri, Name: name, Description: description, MIMEType: kind}, h)
+		s.server.AddResourceTemplate(
+			&sdk.ResourceTemplate{URITemplate: uri, Name: name, Description: description, MIMEType: kind}, h,
+		)
 	}
 	resource("outrider://pages", "pages", "Pages of the runtime", func(context.Context, string) (any, error) {
 		list := []any{}
@@ -71,24 +76,40 @@ func (s *Server) addResources() {
 		}
 		return list, nil
 	})
-	resource("outrider://session/log", "session-log", "What was called lately, without typed text", func(ctx context.Context, _ string) (any, error) {
+	resource("outrider://session/log", "session-log", "What was called lately, without typed text", func(
+		ctx context.Context, _ string,
+	) (any, error) {
 		return s.ask(ctx, "", "runtime.session.log", `{}`)
 	})
-	template("outrider://pages/{+page}/site", "site", "What the site's map offers on a page: actions, states, context", "application/json",
+	template(
+		"outrider://pages/{+page}/site", "site", "What the site's map offers on a page: actions, states, context",
+		"application/json",
 		asJSON(func(ctx context.Context, uri string) (any, error) {
-			return s.ask(ctx, strings.TrimSuffix(strings.TrimPrefix(uri, "outrider://pages/"), "/site"), runtime.SiteTool, `{"mode":"list"}`)
-		}))
+			return s.ask(
+				ctx, strings.TrimSuffix(strings.TrimPrefix(uri, "outrider://pages/"), "/site"),
+				runtime.SiteTool, `{"mode":"list"}`,
+			)
+		}),
+	)
 	template("outrider://primitives/{name}", "primitive", "Arguments and result of a primitive", "application/json",
 		asJSON(func(_ context.Context, uri string) (any, error) {
 			name := strings.TrimPrefix(uri, "outrider://primitives/")
 			for _, e := range s.opts.Host.Dictionary() {
 				if e.Name == name {
-					return map[string]any{"name": e.Name, "summary": e.Summary, "capability_class": e.Class, "input_schema": e.InputSchema, "output_schema": e.OutputSchema}, nil
+					return map[string]any{
+						"name":             e.Name,
+						"summary":          e.Summary,
+						"capability_class": e.Class,
+						"input_schema":     e.InputSchema,
+						"output_schema":    e.OutputSchema,
+					}, nil
 				}
 			}
 			return nil, sdk.ResourceNotFoundError(uri)
 		}))
-	template("outrider://screenshots/{id}", "screenshot", "A picture that was taken lately", "", func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	template("outrider://screenshots/{id}", "screenshot", "A picture that was taken lately", "", func(
+		_ context.Context, req *sdk.ReadResourceRequest,
+	) (*sdk.ReadResourceResult, error) {
 		uri := req.Params.URI
 		s.pictures.mu.Lock()
 		p, ok := s.pictures.byID[strings.TrimPrefix(uri, "outrider://screenshots/")]
@@ -96,7 +117,9 @@ func (s *Server) addResources() {
 		if !ok {
 			return nil, sdk.ResourceNotFoundError(uri)
 		}
-		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: p.kind, Blob: p.data}}}, nil
+		return &sdk.ReadResourceResult{
+			Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: p.kind, Blob: p.data}},
+		}, nil
 	})
 }
 
@@ -128,7 +151,14 @@ func (s *Server) ask(ctx context.Context, pageHandle, name, args string) (any, e
 		return nil, e
 	}
 	defer release()
-	r := s.opts.Host.Do(ctx, runtime.Call{ID: s.opts.NewID(), Target: p.target(), Name: name, Arguments: json.RawMessage(args), Timeout: s.opts.CallTimeout, OwnWords: true})
+	r := s.opts.Host.Do(ctx, runtime.Call{
+		ID:        s.opts.NewID(),
+		Target:    p.target(),
+		Name:      name,
+		Arguments: json.RawMessage(args),
+		Timeout:   s.opts.CallTimeout,
+		OwnWords:  true,
+	})
 	if r.Err != nil {
 		return nil, fault.From(r.Err)
 	}

@@ -29,7 +29,12 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 	}))
 	t.Cleanup(site.Close)
 	ctx := context.WithoutCancel(t.Context())
-	server, err := mcp.New(ctx, mcp.Options{Host: open(t, site.URL), NewID: newID, Version: "test", Tools: "page.evaluate"})
+	server, err := mcp.New(ctx, mcp.Options{
+		Host:    open(t, site.URL),
+		NewID:   newID,
+		Version: "test",
+		Tools:   "page.evaluate",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +63,13 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, value := range map[string]string{"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Mcp-Session-Id": session,
-			"Mcp-Protocol-Version": version, "Last-Event-Id": last} {
+		for name, value := range map[string]string{
+			"Accept":               "application/json, text/event-stream",
+			"Content-Type":         "application/json",
+			"Mcp-Session-Id":       session,
+			"Mcp-Protocol-Version": version,
+			"Last-Event-Id":        last,
+		} {
 			if value != "" {
 				req.Header.Set(name, value)
 			}
@@ -76,7 +86,8 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 	}
 	within, end := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer end()
-	r := ask(within, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`, "")
+	r := ask(within, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize",`+
+		`"params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`, "")
 	session, version = r.Header.Get("Mcp-Session-Id"), "2025-11-25"
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		t.Fatal(err)
@@ -85,7 +96,9 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 
 	cutting, cut := context.WithCancel(within)
 	defer cut()
-	r = ask(cutting, http.MethodPost, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"page.evaluate","_meta":{"progressToken":"p"},"arguments":{"body":"return fetch('/slow').then(() => 42)"}}}`, "")
+	r = ask(cutting, http.MethodPost, `{"jsonrpc":"2.0","id":2,"method":"tools/call",`+
+		`"params":{"name":"page.evaluate","_meta":{"progressToken":"p"},`+
+		`"arguments":{"body":"return fetch('/slow').then(() => 42)"}}}`, "")
 	last, data := nextEvent(t, bufio.NewReader(r.Body))
 	if last == "" {
 		t.Fatalf("the first event has no id: %s", data)

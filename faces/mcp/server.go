@@ -127,7 +127,11 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	s := &Server{opts: opts, log: opts.Logger.With("component", "mcp")}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.sessions.init(s)
-	s.server = sdk.NewServer(&sdk.Implementation{Name: "outrider", Title: "Outrider", Version: opts.Version}, &sdk.ServerOptions{
+	s.server = sdk.NewServer(&sdk.Implementation{
+		Name:    "outrider",
+		Title:   "Outrider",
+		Version: opts.Version,
+	}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Logger:       s.log,
 		Capabilities: &sdk.ServerCapabilities{

@@ -46,7 +46,9 @@ func (ss *sessions) open(ctx context.Context, isolated bool) (made *session, rel
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.closed {
-		return nil, nil, errors.Join(fault.New(fault.Cancelled, "the server is shutting down"), w.Close(context.WithoutCancel(ctx)))
+		return nil, nil, errors.Join(
+			fault.New(fault.Cancelled, "the server is shutting down"), w.Close(context.WithoutCancel(ctx)),
+		)
 	}
 	made.idle = time.AfterFunc(ss.server.opts.SessionIdle, func() { ss.expire(made) })
 	ss.byID[made.id] = made
@@ -186,7 +188,8 @@ func (s *Server) find(pageHandle, sessionID string) (page, func(), *fault.Error)
 	release := none
 	if sessionID != "" {
 		var err *fault.Error
-		if in, release, err = s.sessions.use(sessionID); err != nil {
+		in, release, err = s.sessions.use(sessionID)
+		if err != nil {
 			return page{}, none, err
 		}
 	}
@@ -204,11 +207,13 @@ func (s *Server) find(pageHandle, sessionID string) (page, func(), *fault.Error)
 		if err := s.failed(); err != nil {
 			return page{}, none, err
 		}
-		return page{}, none, fault.New(fault.RuntimeNotReady, "there is no page").Next("open one with tabs, action open")
+		return page{}, none, fault.New(fault.RuntimeNotReady, "there is no page").
+			Next("open one with tabs, action open")
 	}
 	handles := make([]string, 0, len(pages))
 	for _, p := range pages[:min(len(pages), 20)] {
 		handles = append(handles, p.handle())
 	}
-	return page{}, none, fault.New(fault.TabClosed, "there is no such page").With("path", "/page").With("pages", handles)
+	return page{}, none, fault.New(fault.TabClosed, "there is no such page").
+		With("path", "/page").With("pages", handles)
 }

@@ -76,7 +76,9 @@ func (c *wireConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 func TestSiteActionsAndTheirProgress(t *testing.T) {
 	changed := make(chan struct{}, 16)
 	w := &wire{}
-	cs := clientOver(t, openMap(t, serve(t, formPage), harbourMap), func(o *mcp.Options) { o.SiteTools = true }, &sdk.ClientOptions{
+	cs := clientOver(t, openMap(t, serve(t, formPage), harbourMap), func(o *mcp.Options) {
+		o.SiteTools = true
+	}, &sdk.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
 			select {
 			case changed <- struct{}{}:
@@ -110,7 +112,10 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 	}
 	await(true)
 
-	params := &sdk.CallToolParams{Name: "actions.site", Arguments: json.RawMessage(`{"mode":"call","action":"harbour.moor","arguments":{"ship":"Tern"}}`)}
+	params := &sdk.CallToolParams{
+		Name:      "actions.site",
+		Arguments: json.RawMessage(`{"mode":"call","action":"harbour.moor","arguments":{"ship":"Tern"}}`),
+	}
 	params.SetProgressToken("moor")
 	w.mu.Lock()
 	w.read = nil
@@ -146,7 +151,8 @@ func TestSiteActionsAndTheirProgress(t *testing.T) {
 
 // Every mode of actions.site is one that an agent may call here too.
 func TestEveryModeOfASite(t *testing.T) {
-	m := strings.TrimSuffix(harbourMap, "}") + `,"signals":[{"name":"ship.seen","event":"harbour:seen","ingestion":"disabled_by_default"}],
+	m := strings.TrimSuffix(harbourMap, "}") +
+		`,"signals":[{"name":"ship.seen","event":"harbour:seen","ingestion":"disabled_by_default"}],
 "checks":[{"id":"form","assertions":[{"target":{"selector":"input[name=ship]"}}]}],
 "attachments":[{"id":"lamp","kind":"annotation","target":{"selector":"input[name=ship]"},"affordance":{"label":"lamp"},"lifecycle":{"install":"manual"}}]}`
 	cs := client(t, openMap(t, serve(t, formPage), m), nil, nil)
@@ -155,9 +161,13 @@ func TestEveryModeOfASite(t *testing.T) {
 		{"a list for a task", `{"mode":"list","task":"moor a ship"}`, `"harbour.moor"`},
 		{"a signal that is off", `{"mode":"signals"}`, `"enabled":false`},
 		{"which is asked for", `{"mode":"signals","name":"ship.seen","enabled":true}`, `"enabled":true`},
-		{"an attachment that is put by hand", `{"mode":"attachments","name":"lamp","enabled":true}`, `"state":"attached"`},
+		{
+			"an attachment that is put by hand",
+			`{"mode":"attachments","name":"lamp","enabled":true}`, `"state":"attached"`,
+		},
 	} {
-		if _, text := use(t, cs, "actions.site", tt.args); !strings.Contains(strings.ReplaceAll(text, " ", ""), strings.ReplaceAll(tt.want, " ", "")) {
+		_, text := use(t, cs, "actions.site", tt.args)
+		if !strings.Contains(strings.ReplaceAll(text, " ", ""), strings.ReplaceAll(tt.want, " ", "")) {
 			t.Errorf("%s, %s: got %s, want %s in it", tt.name, tt.args, text, tt.want)
 		}
 	}

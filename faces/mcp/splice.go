@@ -124,7 +124,8 @@ func encodeResult(result map[string]any) (json.RawMessage, error) {
 		}
 		value, raw := result[name].(json.RawMessage)
 		if !raw || bytes.ContainsAny(value, "\r\n") {
-			if value, err = json.Marshal(result[name]); err != nil {
+			value, err = json.Marshal(result[name])
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -17,8 +17,13 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 	for i := range 4 {
 		all.Go(func() {
 			odd := fmt.Sprintf(`%d "quoted" \ </script> & é 😀 `+"\u2028\x01\n\t", i)
-			script, _ := json.Marshal("return Array(3000).fill(" + string(must(json.Marshal(odd))) + ").map((text, i) => ({i, text}))")
-			r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: "page.evaluate", Arguments: json.RawMessage(`{"body":` + string(script) + `}`)})
+			script, _ := json.Marshal(
+				"return Array(3000).fill(" + string(must(json.Marshal(odd))) + ").map((text, i) => ({i, text}))",
+			)
+			r, err := cs.CallTool(t.Context(), &sdk.CallToolParams{
+				Name:      "page.evaluate",
+				Arguments: json.RawMessage(`{"body":` + string(script) + `}`),
+			})
 			if err != nil || r.IsError {
 				t.Errorf("%v %v", r, err)
 				return

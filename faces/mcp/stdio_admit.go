@@ -101,7 +101,10 @@ func notJSON(raw []byte) *lineRefusal {
 
 // moreThanOne refuses what goes on at an offset behind its message.
 func moreThanOne(offset int64) *lineRefusal {
-	return &lineRefusal{Code: parseError, Message: fmt.Sprintf("the body goes on after the message, at byte %d", offset)}
+	return &lineRefusal{
+		Code:    parseError,
+		Message: fmt.Sprintf("the body goes on after the message, at byte %d", offset),
+	}
 }
 
 func isRequestID(id json.RawMessage) bool {

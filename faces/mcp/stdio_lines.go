@@ -61,8 +61,13 @@ type openRequest struct {
 // newStdioLines are the lines of a client whose connection is open for as long as ctx.
 func newStdioLines(ctx context.Context, in io.Reader, out io.WriteCloser) *stdioLines {
 	return &stdioLines{
-		in: bufio.NewReaderSize(in, 64<<10), out: out, ctx: ctx, mark: "outrider:id:" + rand.Text() + ":",
-		open: map[string]openRequest{}, renamed: map[string]json.RawMessage{}, changed: make(chan struct{}),
+		in:      bufio.NewReaderSize(in, 64<<10),
+		out:     out,
+		ctx:     ctx,
+		mark:    "outrider:id:" + rand.Text() + ":",
+		open:    map[string]openRequest{},
+		renamed: map[string]json.RawMessage{},
+		changed: make(chan struct{}),
 	}
 }
 
@@ -80,7 +85,10 @@ func (a *stdioLines) Read(p []byte) (int, error) {
 		var whole bool
 		line, whole, a.err = a.line()
 		if !whole {
-			a.refuse(&lineRefusal{Code: invalidRequest, Message: fmt.Sprintf("the line is longer than %d bytes", maxLine)})
+			a.refuse(&lineRefusal{
+				Code:    invalidRequest,
+				Message: fmt.Sprintf("the line is longer than %d bytes", maxLine),
+			})
 			continue
 		}
 		admitted, refusal := a.admit(bytes.TrimSpace(line))
@@ -100,7 +108,8 @@ func (a *stdioLines) line() (line []byte, whole bool, err error) {
 	whole = true
 	for {
 		part, err := a.in.ReadSlice('\n')
-		if whole = whole && len(line)+len(part) <= maxLine; whole {
+		whole = whole && len(line)+len(part) <= maxLine
+		if whole {
 			line = append(line, part...)
 		} else {
 			line = nil
@@ -234,7 +243,8 @@ func (a *stdioLines) cancelled(m lineMessage) (json.RawMessage, bool) {
 	}
 	params["requestId"] = json.RawMessage(own)
 	var err error
-	if m.members["params"], err = json.Marshal(params); err != nil {
+	m.members["params"], err = json.Marshal(params)
+	if err != nil {
 		return nil, false
 	}
 	encoded, err := json.Marshal(m.members)

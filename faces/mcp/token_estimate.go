@@ -47,7 +47,8 @@ func estimateTokens(text string) int {
 			}
 		default:
 			from, escapes := i, 0
-			for i < len(runes) && !unicode.IsLetter(runes[i]) && !unicode.IsNumber(runes[i]) && !unicode.IsSpace(runes[i]) {
+			for i < len(runes) && !unicode.IsLetter(runes[i]) && !unicode.IsNumber(runes[i]) &&
+				!unicode.IsSpace(runes[i]) {
 				if runes[i] == '\\' && i+1 < len(runes) { // an escape of JSON is one sign
 					escapes++
 					i++

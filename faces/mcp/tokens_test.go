@@ -62,7 +62,8 @@ func TestTheCatalogIsAffordable(t *testing.T) {
 			t.Logf("%s: %d tools, %d tokens", c.tools, len(list.Tools), n)
 		}
 		for _, tool := range list.Tools {
-			if tool.Annotations == nil || tool.InputSchema == nil || tool.OutputSchema == nil || tool.Description == "" {
+			if tool.Annotations == nil || tool.InputSchema == nil || tool.OutputSchema == nil ||
+				tool.Description == "" {
 				t.Errorf("tool %s lacks annotations, a schema or a description", tool.Name)
 			}
 		}

@@ -13,14 +13,16 @@ import (
 const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
 	`"scroll","focus","upload","dialog"]},` +
-	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, {test_id}, {selector}, {text}"},` +
+	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
+	`{test_id}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
 	`"to":{"type":"object","description":"drag: {ref}, {x,y} or locator"},"text":{"type":"string",` +
 	`"description":"fill, type, dialog; {{secret:NAME}}"},` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array","items":{"type":"string"}},` +
-	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean","description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
+	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean",` +
+	`"description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type actIn struct {
@@ -139,7 +141,9 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		return "pointer.drag", args, nil
 	case "fill":
 		if in.Text != nil {
-			args["text"], args["mode"], args["drawn"] = *in.Text, "replace", true
+			args["text"] = *in.Text
+			args["mode"] = "replace"
+			args["drawn"] = true
 		}
 		return "text.insert", args, needs(in.Text != nil, "text")
 	case "type":
@@ -189,7 +193,8 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 // everywhere is a locator that looks where a person does: in frames too.
 func everywhere(locator json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(locator, &members) != nil || members["frame"] != nil || members["ref"] != nil || members["any_frame"] != nil {
+	if json.Unmarshal(locator, &members) != nil || members["frame"] != nil || members["ref"] != nil ||
+		members["any_frame"] != nil {
 		return locator
 	}
 	members["any_frame"] = json.RawMessage("true")

@@ -68,7 +68,8 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 			}
 			ctx, cancel := in.bounded(ctx) // timeout_ms beside the name is the time of the call
 			defer cancel()
-			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS) // absent, or of a type that the runtime refuses
+			// absent, or of a type that the runtime refuses
+			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS)
 			name := family + "." + in.Name
 			return c.place(name)(ctx, in.where, func(p page) (*answer, *fault.Error) {
 				return c.primitive(ctx, p, name, in.Arguments, in.where, acts[name])

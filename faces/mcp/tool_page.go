@@ -25,7 +25,8 @@ func textOf(result map[string]any, member string) string {
 const snapshotInput = `{"type":"object","properties":{` +
 	`"ref":{"type":"string","description":"only below this element"},"interactive_only":{"type":"boolean"},` +
 	`"find":{"type":"string","description":"words of intent: the ten rows that fit best"},` +
-	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},"offset":{"type":"integer","minimum":0},` +
+	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},` +
+	`"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type snapshotIn struct {
@@ -47,7 +48,9 @@ func (in snapshotIn) tokens() int {
 
 // snapshotTool shows a page as its accessibility outline.
 func (s *Server) snapshotTool() tool {
-	return newTool("snapshot", "Outline of a page with roles, names, states and element refs.", snapshotInput, pageResult, withTitle(reads, "Page outline"),
+	return newTool(
+		"snapshot", "Outline of a page with roles, names, states and element refs.", snapshotInput, pageResult,
+		withTitle(reads, "Page outline"),
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in snapshotIn
 			if err := c.decode(&in); err != nil {
@@ -63,14 +66,18 @@ func (s *Server) snapshotTool() tool {
 				}
 				return s.textual(p, result, address, "text"), nil
 			})
-		})
+		},
+	)
 }
 
 // outline is a snapshot of a page, cut to the tokens that the call has for it. Its member
 // text is the outline, or what changed of it.
 func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]any, string, *fault.Error) {
 	args := map[string]any{
-		"format": "text", "compact": true, "max_bytes": min(max(24*in.tokens(), 200), mostBytes), "max_nodes": min(max(in.tokens()/2, 3000), mostNodes),
+		"format":    "text",
+		"compact":   true,
+		"max_bytes": min(max(24*in.tokens(), 200), mostBytes),
+		"max_nodes": min(max(in.tokens()/2, 3000), mostNodes),
 	}
 	set(args, "ref", in.Ref)
 	set(args, "since", in.Since)
@@ -86,7 +93,8 @@ func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 	}
 	result := about(p, r, value)
 	if n, ok := result["node_count"].(json.Number); ok && n == "0" && in.Offset == 0 {
-		if result, r, err = c.loadedSnapshot(ctx, p, args, in.where, result, r); err != nil {
+		result, r, err = c.loadedSnapshot(ctx, p, args, in.where, result, r)
+		if err != nil {
 			return nil, "", err
 		}
 	}
@@ -150,7 +158,9 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 	}
 	const note = 40 // tokens of what is said of the rest
 	most := in.tokens() - estimateTokens(string(encoded)) - estimateTokens(labelled(p, address, s.mark(), ""))
-	used, shown, lines := 0, 0, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	used := 0
+	shown := 0
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	sizes := make([]int, len(lines))
 	total := 0
 	for i, line := range lines {
@@ -186,7 +196,11 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 			nodes += int(more)
 		}
 	}
-	out := map[string]any{"nodes": nodes, "because": "max_tokens", "next": "take a snapshot without since, or one of the ref of a row"}
+	out := map[string]any{
+		"nodes":   nodes,
+		"because": "max_tokens",
+		"next":    "take a snapshot without since, or one of the ref of a row",
+	}
 	if elements, ok := left["elements"]; ok {
 		out["elements"] = elements
 	}
@@ -238,7 +252,9 @@ const loadWait = 5 * time.Second
 // loadedSnapshot is a snapshot of a page that has nothing to show: once its document has
 // loaded, or as it is, with the word that it loads. The first answer of the new document
 // has no earlier one to be compared with.
-func (c *call) loadedSnapshot(ctx context.Context, p page, args map[string]any, w where, empty map[string]any, r runtime.Reply) (map[string]any, runtime.Reply, *fault.Error) {
+func (c *call) loadedSnapshot(
+	ctx context.Context, p page, args map[string]any, w where, empty map[string]any, r runtime.Reply,
+) (map[string]any, runtime.Reply, *fault.Error) {
 	wait := map[string]any{"conditions": []map[string]string{{"load": "load"}}, "timeout_ms": loadWait.Milliseconds()}
 	if _, _, err := c.do(ctx, p, "page.wait", wait, w); err != nil {
 		if err.Code != fault.Timeout && err.Code != fault.PageUnresponsive {
@@ -327,7 +343,9 @@ const readInput = `{"type":"object","properties":{` +
 
 // readTool gives the content of a page without its navigation.
 func (s *Server) readTool() tool {
-	return newTool("read", "Content of a page, or of one element, as Markdown, text or a list of elements.", readInput, pageResult, withTitle(reads, "Page content"),
+	return newTool(
+		"read", "Content of a page, or of one element, as Markdown, text or a list of elements.", readInput, pageResult,
+		withTitle(reads, "Page content"),
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in struct {
 				where
@@ -369,17 +387,21 @@ func (s *Server) readTool() tool {
 					return s.textual(p, result, r.URL, in.Format), cut, nil
 				})
 			})
-		})
+		},
+	)
 }
 
-const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},"ref":{"type":"string"},"selector":{"type":"string"},` +
+const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},` +
+	`"ref":{"type":"string"},"selector":{"type":"string"},` +
 	`"url":{"type":"string"},"load":{"type":"string","enum":["domcontentloaded","load"]},` +
 	`"network_idle":{"type":"boolean"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // waitTool waits until the page shows everything that the call names.
 func (s *Server) waitTool() tool {
-	return newTool("wait", "Wait until everything named is true of the page.", waitInput, pageResult, withTitle(reads, "Wait"),
+	return newTool("wait", "Wait until everything named is true of the page.", waitInput, pageResult, withTitle(
+		reads, "Wait",
+	),
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in struct {
 				where
@@ -395,19 +417,30 @@ func (s *Server) waitTool() tool {
 				return nil, err
 			}
 			conditions := []any{}
-			for name, value := range map[string]string{"text": in.Text, "text_gone": in.TextGone, "ref": in.Ref, "url": in.URL, "load": in.Load} {
+			for name, value := range map[string]string{
+				"text":      in.Text,
+				"text_gone": in.TextGone,
+				"ref":       in.Ref,
+				"url":       in.URL,
+				"load":      in.Load,
+			} {
 				if value != "" {
 					conditions = append(conditions, map[string]any{name: value})
 				}
 			}
 			if in.Selector != "" {
-				conditions = append(conditions, map[string]any{"locator": map[string]any{"selector": in.Selector, "any_frame": true}})
+				conditions = append(conditions, map[string]any{
+					"locator": map[string]any{"selector": in.Selector, "any_frame": true},
+				})
 			}
 			if in.NetworkIdle {
 				conditions = append(conditions, map[string]any{"network_idle_ms": 500})
 			}
 			if len(conditions) == 0 {
-				return nil, invalid("", "name at least one thing to wait for: text, text_gone, ref, selector, url, load or network_idle")
+				return nil, invalid(
+					"",
+					"name at least one thing to wait for: text, text_gone, ref, selector, url, load or network_idle",
+				)
 			}
 			args := map[string]any{"conditions": conditions}
 			if in.TimeoutMS > 0 {
@@ -450,20 +483,24 @@ func (c *call) whatIsThere(ctx context.Context, p page, failed *fault.Error, wor
 		there = append(there, cutLine(h.row.line(), mostRow))
 	}
 	for _, r := range rows {
-		if len(there) < 4 && (r.Role == "heading" || r.Role == "document" || r.Role == "alert" || r.Role == "dialog" || r.Role == "status") && !slices.Contains(there, r.line()) {
+		tells := slices.Contains([]string{"heading", "document", "alert", "dialog", "status"}, r.Role)
+		if len(there) < 4 && tells && !slices.Contains(there, r.line()) {
 			there = append(there, cutLine(r.line(), mostRow))
 		}
 	}
 	return failed.With("title", cutLine(seen.Title, mostTitle)).With("there", there)
 }
 
-const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"full_page":{"type":"boolean"},"max_width":{"type":"integer","minimum":16},` +
+const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},"full_page":{"type":"boolean"},` +
+	`"max_width":{"type":"integer","minimum":16},` +
 	`"format":{"type":"string","enum":["jpeg","png"]},"quality":{"type":"integer","minimum":1,"maximum":100},` +
 	pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // screenshotTool shows a page as a picture, which is kept as a resource too.
 func (s *Server) screenshotTool() tool {
-	return newTool("screenshot", "Picture of the viewport, the whole page or one element.", screenshotInput, pageResult, withTitle(reads, "Screenshot"),
+	return newTool(
+		"screenshot", "Picture of the viewport, the whole page or one element.", screenshotInput, pageResult,
+		withTitle(reads, "Screenshot"),
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in struct {
 				where
@@ -517,7 +554,8 @@ func (s *Server) screenshotTool() tool {
 				}
 				return &answer{Result: out, Image: image, Type: kind}, nil
 			})
-		})
+		},
+	)
 }
 
 // mostPixels is how long a side of a picture may be for most models that look at it.

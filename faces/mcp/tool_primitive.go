@@ -100,8 +100,9 @@ func (c *call) waiting(ctx context.Context, w where) (context.Context, context.C
 	if w.TimeoutMS > 0 {
 		most = max(most, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
 	}
-	why := fault.New(fault.HandlerTimeout, "the calls that came before have not ended within the time of this one; it did nothing").
-		With("timeout_ms", most.Milliseconds())
+	why := fault.New(
+		fault.HandlerTimeout, "the calls that came before have not ended within the time of this one; it did nothing",
+	).With("timeout_ms", most.Milliseconds())
 	return context.WithTimeoutCause(ctx, most, why)
 }
 
@@ -138,7 +139,9 @@ func (w where) bounded(ctx context.Context) (context.Context, func()) {
 var navigates = map[string]bool{"browser.navigate": true, "browser.open_tab": true, "page.history": true}
 
 // do runs one call of the runtime on a page.
-func (c *call) do(ctx context.Context, p page, name string, args any, w where) (json.RawMessage, runtime.Reply, *fault.Error) {
+func (c *call) do(
+	ctx context.Context, p page, name string, args any, w where,
+) (json.RawMessage, runtime.Reply, *fault.Error) {
 	encoded, e := json.Marshal(args)
 	if e != nil {
 		return nil, runtime.Reply{}, fault.Wrap(fault.InvalidInput, e, "encoding the arguments")
@@ -166,7 +169,13 @@ func (c *call) do(ctx context.Context, p page, name string, args any, w where) (
 		}
 	}
 	r := c.server.opts.Host.Do(ctx, runtime.Call{
-		ID: c.server.opts.NewID(), Target: p.target(), Name: name, Arguments: encoded, Timeout: timeout, Progress: progress, OwnWords: !c.named,
+		ID:        c.server.opts.NewID(),
+		Target:    p.target(),
+		Name:      name,
+		Arguments: encoded,
+		Timeout:   timeout,
+		Progress:  progress,
+		OwnWords:  !c.named,
 	})
 	if name != "a11y.events.read" {
 		c.announced = append(c.announced, c.server.piggybacked.Take(p.tab.Workspace)...)
@@ -285,7 +294,9 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 }
 
 // primitive runs one primitive. What a read gives is text of the page.
-func (c *call) primitive(ctx context.Context, p page, name string, args any, w where, acts bool) (*answer, *fault.Error) {
+func (c *call) primitive(
+	ctx context.Context, p page, name string, args any, w where, acts bool,
+) (*answer, *fault.Error) {
 	c.named = true
 	value, r, err := c.do(ctx, p, name, args, w)
 	if err != nil {
@@ -295,10 +306,12 @@ func (c *call) primitive(ctx context.Context, p page, name string, args any, w w
 	out.Result["page"], out.Result["url"] = p.handle(), r.URL
 	out.Image, out.Type = takePicture(out.Result)
 	var e error
-	if out.encoded, e = encodeResult(out.Result); e != nil {
+	out.encoded, e = encodeResult(out.Result)
+	if e != nil {
 		return nil, fault.Wrap(fault.InvalidResult, e, "encoding the result")
 	}
-	if out.Text = string(out.encoded); !acts {
+	out.Text = string(out.encoded)
+	if !acts {
 		out.Text = labelled(p, r.URL, c.server.mark(), out.Text)
 	}
 	return out, nil

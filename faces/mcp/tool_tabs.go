@@ -15,7 +15,8 @@ import (
 const tabsInput = `{"type":"object","required":["action"],"properties":{` +
 	`"action":{"type":"string","enum":["list","open","navigate","back","forward","reload","activate","close",` +
 	`"open_session","close_session"]},` +
-	`"url":{"type":"string"},"isolated":{"type":"boolean","description":"open_session: own cookies and storage (default)"},` +
+	`"url":{"type":"string"},"isolated":{"type":"boolean","description":"open_session: own cookies and storage ` +
+	`(default)"},` +
 	pageProperty + `,` + sessionProperty + `,` + timeoutProperty + `},"additionalProperties":false}`
 
 type tabsIn struct {
@@ -28,7 +29,8 @@ type tabsIn struct {
 
 // tabsTool opens, closes and moves pages and sessions.
 func (s *Server) tabsTool() tool {
-	return newTool("tabs", "List, open, navigate and close pages. open_session gives pages of your own; name its handle in later calls.",
+	return newTool("tabs", "List, open, navigate and close pages. open_session gives pages of your own; "+
+		"name its handle in later calls.",
 		s.withLogins(tabsInput), `{"type":"object"}`, sdk.ToolAnnotations{Title: "Pages and sessions"},
 		func(ctx context.Context, c *call) (*answer, *fault.Error) {
 			var in tabsIn
@@ -37,7 +39,8 @@ func (s *Server) tabsTool() tool {
 			}
 			if in.URL != "" || in.Action == "navigate" { // an agent is not the operator, who may open files
 				var err error
-				if in.URL, err = address.Web(in.URL); err != nil {
+				in.URL, err = address.Web(in.URL)
+				if err != nil {
 					return nil, fault.From(err)
 				}
 			}
@@ -126,7 +129,8 @@ func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, 
 	}
 	tab, err := made.workspace.Open(ctx, first, true)
 	if p := (page{made, tab}); err == nil && state != nil {
-		if failed = c.signIn(ctx, p, state); failed == nil && in.URL != "" {
+		failed = c.signIn(ctx, p, state)
+		if failed == nil && in.URL != "" {
 			_, _, failed = c.do(ctx, p, "browser.navigate", map[string]any{"url": in.URL}, in.where)
 		}
 		if failed != nil {
@@ -298,8 +302,12 @@ func (c *call) settle(ctx context.Context, p page, left time.Duration) {
 	if most < quietFor.Milliseconds() {
 		return
 	}
-	wait := map[string]any{"conditions": []map[string]any{{"network_idle_ms": quietFor.Milliseconds()}}, "timeout_ms": most}
-	_, _, _ = c.do(ctx, p, "page.wait", wait, where{TimeoutMS: int(most)}) // what has not come by then is awaited by whoever needs it
+	wait := map[string]any{
+		"conditions": []map[string]any{{"network_idle_ms": quietFor.Milliseconds()}},
+		"timeout_ms": most,
+	}
+	// what has not come by then is awaited by whoever needs it
+	_, _, _ = c.do(ctx, p, "page.wait", wait, where{TimeoutMS: int(most)})
 }
 
 // moved is what a client can use of the result of a navigation: where the page is,

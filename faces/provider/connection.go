@@ -47,8 +47,14 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, transpo
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
 	c := &connection{
-		server: s, transport: transport, ctx: ctx, cancel: cancel, underWay: map[string]context.CancelFunc{},
-		wants: map[string]map[string]bool{}, out: make(chan []byte, 16), events: make(chan Event, maxEvents),
+		server:    s,
+		transport: transport,
+		ctx:       ctx,
+		cancel:    cancel,
+		underWay:  map[string]context.CancelFunc{},
+		wants:     map[string]map[string]bool{},
+		out:       make(chan []byte, 16),
+		events:    make(chan Event, maxEvents),
 	}
 	s.connectionsMu.Lock()
 	s.connections[c] = struct{}{}
@@ -188,7 +194,10 @@ func (c *connection) take(line []byte, release func()) {
 	if twice || full {
 		cancel()
 		if twice {
-			c.answer(id, nil, nil, invalidRequest("/id", "a request with this id is under way").with("reason", "duplicate_id"))
+			c.answer(
+				id, nil, nil,
+				invalidRequest("/id", "a request with this id is under way").with("reason", "duplicate_id"),
+			)
 		} else {
 			f := newFailure(NotReady, "%d requests are under way", maxUnderWay)
 			f.Retryable = true

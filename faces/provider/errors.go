@@ -68,7 +68,12 @@ func failureOf(err *fault.Error) *Failure {
 	if !ok {
 		w = wire{InternalError, spec.Retry != fault.RetryNever}
 	}
-	f := &Failure{Code: w.code, Message: err.Message, Retryable: w.retryable, Details: map[string]any{"code": string(err.Code)}}
+	f := &Failure{
+		Code:      w.code,
+		Message:   err.Message,
+		Retryable: w.retryable,
+		Details:   map[string]any{"code": string(err.Code)},
+	}
 	if err.Code == fault.ElementStale {
 		f.Details["reason"] = "stale"
 		if err.Evidence["reason"] == "unknown" { // no element ever had this ref

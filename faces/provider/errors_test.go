@@ -16,7 +16,8 @@ func TestEveryCodeIsTold(t *testing.T) {
 	used := []Code{UnsupportedMethod, NavigationTimeout, SessionNotFound, SetupRequired} // by methods themselves
 	for _, spec := range fault.All() {
 		f := failureOf(fault.New(spec.Code, "message").With("what", "seen").Next("look"))
-		if !slices.Contains(Codes(), f.Code) || f.Details["code"] != string(spec.Code) || f.Details["next_step"] != "look" && spec.Code != fault.DialogOpen {
+		if !slices.Contains(Codes(), f.Code) || f.Details["code"] != string(spec.Code) ||
+			f.Details["next_step"] != "look" && spec.Code != fault.DialogOpen {
 			t.Errorf("%s is reported as %+v", spec.Code, f)
 		}
 		used = append(used, f.Code)
@@ -31,7 +32,8 @@ func TestEveryCodeIsTold(t *testing.T) {
 			t.Errorf("%s is never reported", code)
 		}
 	}
-	if f := failureOf(fault.New(fault.ElementStale, "gone")); f.Code != ElementNotFound || f.Details["reason"] != "stale" {
+	if f := failureOf(fault.New(fault.ElementStale, "gone")); f.Code != ElementNotFound ||
+		f.Details["reason"] != "stale" {
 		t.Errorf("a stale ref is reported as %+v", f)
 	}
 }
@@ -39,7 +41,8 @@ func TestEveryCodeIsTold(t *testing.T) {
 // A port that the browser refuses stays refused; a server may come back.
 func TestAnUnsafePortIsNotRetryable(t *testing.T) {
 	for text, retryable := range map[string]bool{"net::ERR_UNSAFE_PORT": false, "net::ERR_CONNECTION_REFUSED": true} {
-		if f := failureOf(fault.New(fault.NavigationFailed, "the address cannot be loaded").With("error_text", text)); f.Retryable != retryable {
+		f := failureOf(fault.New(fault.NavigationFailed, "the address cannot be loaded").With("error_text", text))
+		if f.Retryable != retryable {
 			t.Errorf("%s: retryable is %t", text, f.Retryable)
 		}
 	}
@@ -102,7 +105,9 @@ func TestAddressPatterns(t *testing.T) {
 }
 
 func FuzzRequests(f *testing.F) {
-	for _, s := range []string{`{"id":"1","method":"page.open","params":{}}`, `{"id":1}`, `null`, `{"id":"1","params":[`, "\xff"} {
+	for _, s := range []string{
+		`{"id":"1","method":"page.open","params":{}}`, `{"id":1}`, `null`, `{"id":"1","params":[`, "\xff",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

@@ -47,7 +47,10 @@ func (s *Server) listen() {
 // onEvent passes on what happened to a tab. It does not block.
 func (s *Server) onEvent(ev runtime.Event) {
 	name := map[runtime.EventKind]string{
-		runtime.TabReady: "page.opened", runtime.TabChanged: "page.navigated", runtime.TabRemoved: "page.closed", runtime.DOMEvent: "page.event",
+		runtime.TabReady:   "page.opened",
+		runtime.TabChanged: "page.navigated",
+		runtime.TabRemoved: "page.closed",
+		runtime.DOMEvent:   "page.event",
 	}[ev.Kind]
 	if name == "" {
 		return
@@ -55,7 +58,12 @@ func (s *Server) onEvent(ev runtime.Event) {
 	if !s.addressChanged(ev) {
 		return
 	}
-	payload := map[string]any{"page_id": pageID(ev.Tab), "tab_id": tabID(ev.Tab), "url": ev.Tab.URL, "title": ev.Tab.Title}
+	payload := map[string]any{
+		"page_id": pageID(ev.Tab),
+		"tab_id":  tabID(ev.Tab),
+		"url":     ev.Tab.URL,
+		"title":   ev.Tab.Title,
+	}
 	if ev.Kind == runtime.DOMEvent {
 		payload["name"] = ev.Name
 		if json.Valid(ev.Payload) {
@@ -65,7 +73,8 @@ func (s *Server) onEvent(ev runtime.Event) {
 	s.sessions.mu.Lock()
 	var concerned []*session
 	for _, one := range s.sessions.byID {
-		if one.workspace == nil && ev.Tab.Workspace == "" || one.workspace != nil && one.workspace.ID() == ev.Tab.Workspace {
+		if one.workspace == nil && ev.Tab.Workspace == "" ||
+			one.workspace != nil && one.workspace.ID() == ev.Tab.Workspace {
 			concerned = append(concerned, one)
 		}
 	}

@@ -70,7 +70,8 @@ const (
 // Codes lists the standard error codes in the order of the draft.
 func Codes() []Code {
 	return []Code{
-		UnsupportedMethod, UnsupportedTarget, InvalidRequest, InvalidSelector, ElementNotFound, ElementNotActionable, NavigationTimeout,
+		UnsupportedMethod, UnsupportedTarget, InvalidRequest, InvalidSelector,
+		ElementNotFound, ElementNotActionable, NavigationTimeout,
 		NotReady, SetupRequired, PermissionDenied, BrowserNotRunning, SessionNotFound, PageNotFound, InternalError,
 	}
 }

@@ -34,7 +34,9 @@ func (in targetIn) put(args map[string]any) map[string]any {
 }
 
 // act runs an acting primitive on the request's target.
-func (r *request) act(ctx context.Context, name string, in targetIn, args map[string]any, out any) (runtime.Reply, *fault.Error) {
+func (r *request) act(
+	ctx context.Context, name string, in targetIn, args map[string]any, out any,
+) (runtime.Reply, *fault.Error) {
 	if own := r.ownTimeout(); own > 0 {
 		args["timeout_ms"] = own.Milliseconds()
 	}
@@ -79,7 +81,9 @@ func (r *request) actOn(ctx context.Context, name string, args map[string]any, o
 
 // actOnText finds an element by its text: a control whose whole text it is,
 // a control that has it, then any element that shows it. The last try waits.
-func (r *request) actOnText(ctx context.Context, name, text string, args map[string]any, out any) (runtime.Reply, *Failure) {
+func (r *request) actOnText(
+	ctx context.Context, name, text string, args map[string]any, out any,
+) (runtime.Reply, *Failure) {
 	tries := []map[string]any{
 		{"text_equals": text, "pierce": true},
 		{"text": text, "pierce": true},
@@ -96,13 +100,15 @@ func (r *request) actOnText(ctx context.Context, name, text string, args map[str
 				args["timeout_ms"] = own.Milliseconds()
 			}
 		}
-		if reply, err = r.do(ctx, name, args, out); err == nil {
+		reply, err = r.do(ctx, name, args, out)
+		if err == nil {
 			return reply, nil
 		}
 		if err.Code != fault.TargetNotFound && i < len(tries)-1 {
 			// There is one, and it cannot take the click yet: wait for this one.
 			delete(args, "timeout_ms")
-			if reply, err = r.do(ctx, name, args, out); err == nil {
+			reply, err = r.do(ctx, name, args, out)
+			if err == nil {
 				return reply, nil
 			}
 			break
@@ -186,7 +192,13 @@ func (e *elementHit) element() map[string]any {
 		return nil
 	}
 	out := map[string]any{"tag": e.TagName}
-	for name, v := range map[string]string{"id": e.ID, "classes": e.ClassName, "role": cmp.Or(e.ComputedRole, e.Role), "name": e.Name, "text": e.Text} {
+	for name, v := range map[string]string{
+		"id":      e.ID,
+		"classes": e.ClassName,
+		"role":    cmp.Or(e.ComputedRole, e.Role),
+		"name":    e.Name,
+		"text":    e.Text,
+	} {
 		if v != "" {
 			out[name] = v
 		}
@@ -251,7 +263,10 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 			}
 		}
 		if e.Requests.Pending > 0 {
-			r.warn("requests_pending", strconv.Itoa(e.Requests.Pending)+" requests are under way; what the page shows may change")
+			r.warn(
+				"requests_pending",
+				strconv.Itoa(e.Requests.Pending)+" requests are under way; what the page shows may change",
+			)
 		}
 	}
 	var values []map[string]any
@@ -382,7 +397,8 @@ func typeText(ctx context.Context, r *request) (any, *Failure) {
 		r.noteEffects(reply, out)
 	}
 	if in.Submit {
-		if reply, err = r.act(ctx, "keyboard.press", in.targetIn, map[string]any{"key": "Enter", "effects": true}, nil); err != nil {
+		reply, err = r.act(ctx, "keyboard.press", in.targetIn, map[string]any{"key": "Enter", "effects": true}, nil)
+		if err != nil {
 			return nil, r.failed(err).with("typed", typed.Inserted)
 		}
 		out = r.about(reply, out)
@@ -503,5 +519,9 @@ func scroll(ctx context.Context, r *request) (any, *Failure) {
 	if err != nil {
 		return nil, r.failed(err)
 	}
-	return r.about(reply, map[string]any{"scrolled": moved.Moved, "scroll_x": moved.After.X, "scroll_y": moved.After.Y}), nil
+	return r.about(reply, map[string]any{
+		"scrolled": moved.Moved,
+		"scroll_x": moved.After.X,
+		"scroll_y": moved.After.Y,
+	}), nil
 }

@@ -42,7 +42,12 @@ func screenshot(ctx context.Context, r *request) (any, *Failure) {
 		return nil, failure
 	}
 	return map[string]any{
-		"page_id": pageID(r.page), "image": shot.base64, "media_type": shot.mediaType, "width": shot.width, "height": shot.height, "url": shot.url,
+		"page_id":    pageID(r.page),
+		"image":      shot.base64,
+		"media_type": shot.mediaType,
+		"width":      shot.width,
+		"height":     shot.height,
+		"url":        shot.url,
 	}, nil
 }
 
@@ -53,7 +58,8 @@ func (r *request) capture(ctx context.Context, in captureIn) (picture, *Failure)
 			return picture{}, invalidRequest("/full_page", "give one of full_page, clip and element_ref")
 		}
 		if !r.server.argumentOf("browser.screenshot", "full_page") {
-			return picture{}, newFailure(UnsupportedTarget, "this provider captures the viewport, not the full page").with("member", "full_page")
+			return picture{}, newFailure(UnsupportedTarget, "this provider captures the viewport, not the full page").
+				with("member", "full_page")
 		}
 		args["full_page"] = true
 	}

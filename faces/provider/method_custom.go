@@ -14,35 +14,113 @@ const anyObject = `{"type":"object"}`
 func customMethods() []*method {
 	named := func(members, required string) string { return params(pageMembers+`,`+members, "session_id", required) }
 	return []*method{
-		{name: "request.cancel", tier: custom, free: true, run: cancelRequest, input: params(`"request_id":{"type":"string","minLength":1}`, "request_id"),
-			output:      `{"type":"object","required":["cancelled"],"properties":{"cancelled":{"type":"boolean"}}}`,
-			description: "Cancel a request of this connection that has no answer yet. The request is answered with internal_error, details.code cancelled."},
-		{name: "actions.list", tier: custom, scope: onPage, run: site(`{"mode":"list"}`), input: params(pageMembers, "session_id"), output: anyObject,
-			description: "List the actions and states that the site's own map declares for the page."},
-		{name: "actions.call", tier: custom, scope: onPage, run: site(`{"mode":"call"}`, "action", "arguments"), output: anyObject,
+		{
+			name:   "request.cancel",
+			tier:   custom,
+			free:   true,
+			run:    cancelRequest,
+			input:  params(`"request_id":{"type":"string","minLength":1}`, "request_id"),
+			output: `{"type":"object","required":["cancelled"],"properties":{"cancelled":{"type":"boolean"}}}`,
+			description: "Cancel a request of this connection that has no answer yet. The request is answered with " +
+				"internal_error, details.code cancelled.",
+		},
+		{
+			name:        "actions.list",
+			tier:        custom,
+			scope:       onPage,
+			run:         site(`{"mode":"list"}`),
+			input:       params(pageMembers, "session_id"),
+			output:      anyObject,
+			description: "List the actions and states that the site's own map declares for the page.",
+		},
+		{
+			name:        "actions.call",
+			tier:        custom,
+			scope:       onPage,
+			run:         site(`{"mode":"call"}`, "action", "arguments"),
+			output:      anyObject,
 			input:       named(`"action":{"type":"string","minLength":1},"arguments":{"type":"object"}`, "action"),
-			description: "Run one declared site action."},
-		{name: "state.read", tier: custom, scope: onPage, run: site(`{"mode":"state_read"}`, "projection_name"), output: anyObject,
+			description: "Run one declared site action.",
+		},
+		{
+			name:        "state.read",
+			tier:        custom,
+			scope:       onPage,
+			run:         site(`{"mode":"state_read"}`, "projection_name"),
+			output:      anyObject,
 			input:       named(`"projection_name":{"type":"string","minLength":1}`, "projection_name"),
-			description: "Read a declared projection of the page as data."},
-		{name: "state.summary", tier: custom, scope: onPage, run: site(`{"mode":"state_summary"}`, "projection_name", "summary_name", "max_bytes"), output: anyObject,
-			input: params(pageMembers+`,"projection_name":{"type":"string","minLength":1},"summary_name":{"type":"string","minLength":1},"max_bytes":{"type":"integer","minimum":1}`,
+			description: "Read a declared projection of the page as data.",
+		},
+		{
+			name:   "state.summary",
+			tier:   custom,
+			scope:  onPage,
+			run:    site(`{"mode":"state_summary"}`, "projection_name", "summary_name", "max_bytes"),
+			output: anyObject,
+			input: params(pageMembers+`,"projection_name":{"type":"string","minLength":1},`+
+				`"summary_name":{"type":"string","minLength":1},"max_bytes":{"type":"integer","minimum":1}`,
 				"session_id", "projection_name", "summary_name"),
-			description: "Read a declared summary of a projection."},
-		{name: "dialog.answer", tier: custom, scope: onPage, free: true, needs: []string{"browser.dismiss_dialog"}, run: answerDialog,
-			input: params(pageMembers+`,"accept":{"type":"boolean"},"prompt_text":{"type":"string"}`, "session_id"), output: anyObject,
-			description: "Answer the dialog that blocks the page."},
-		{name: "page.extract_markdown", tier: custom, scope: onPage, needs: []string{"page.extract"}, run: markdown, output: anyObject,
-			input:       params(pageMembers+`,"max_bytes":{"type":"integer","minimum":200,"maximum":8000000}`, "session_id"),
-			description: "Read the content of the page as Markdown, without its navigation."},
-		{name: "primitive.list", tier: custom, free: true, run: onServer((*Server).listPrimitives), input: anyObject, output: anyObject,
-			description: "List the primitives of the runtime's dictionary with their input schemas."},
-		{name: "primitive.call", tier: custom, scope: onPage, experimental: true, run: callPrimitive, output: anyObject,
-			input:       named(`"name":{"type":"string","minLength":1},"arguments":{"type":"object"}`, "name"),
-			description: "Run one primitive of the runtime's dictionary on the page."},
-		{name: "cdp.send", tier: custom, scope: onPage, experimental: true, when: func(s *Server) bool { return s.opts.AllowCDP }, run: sendCDP, output: anyObject,
-			input:       named(`"method":{"type":"string","pattern":"^[A-Z][A-Za-z]*\\.[a-z][A-Za-z]*$"},"params":{"type":"object"}`, "method"),
-			description: "Send one command of the Chrome DevTools Protocol to the page's target, past every rule of the runtime."},
+			description: "Read a declared summary of a projection.",
+		},
+		{
+			name:  "dialog.answer",
+			tier:  custom,
+			scope: onPage,
+			free:  true,
+			needs: []string{"browser.dismiss_dialog"},
+			run:   answerDialog,
+			input: params(
+				pageMembers+`,"accept":{"type":"boolean"},"prompt_text":{"type":"string"}`, "session_id",
+			),
+			output:      anyObject,
+			description: "Answer the dialog that blocks the page.",
+		},
+		{
+			name:   "page.extract_markdown",
+			tier:   custom,
+			scope:  onPage,
+			needs:  []string{"page.extract"},
+			run:    markdown,
+			output: anyObject,
+			input: params(
+				pageMembers+`,"max_bytes":{"type":"integer","minimum":200,"maximum":8000000}`, "session_id",
+			),
+			description: "Read the content of the page as Markdown, without its navigation.",
+		},
+		{
+			name:        "primitive.list",
+			tier:        custom,
+			free:        true,
+			run:         onServer((*Server).listPrimitives),
+			input:       anyObject,
+			output:      anyObject,
+			description: "List the primitives of the runtime's dictionary with their input schemas.",
+		},
+		{
+			name:         "primitive.call",
+			tier:         custom,
+			scope:        onPage,
+			experimental: true,
+			run:          callPrimitive,
+			output:       anyObject,
+			input:        named(`"name":{"type":"string","minLength":1},"arguments":{"type":"object"}`, "name"),
+			description:  "Run one primitive of the runtime's dictionary on the page.",
+		},
+		{
+			name:         "cdp.send",
+			tier:         custom,
+			scope:        onPage,
+			experimental: true,
+			when:         func(s *Server) bool { return s.opts.AllowCDP },
+			run:          sendCDP,
+			output:       anyObject,
+			input: named(
+				`"method":{"type":"string","pattern":"^[A-Z][A-Za-z]*\\.[a-z][A-Za-z]*$"},"params":{"type":"object"}`,
+				"method",
+			),
+			description: "Send one command of the Chrome DevTools Protocol to the page's target, past every rule of " +
+				"the runtime.",
+		},
 	}
 }
 
@@ -107,7 +185,12 @@ func markdown(ctx context.Context, r *request) (any, *Failure) {
 func (s *Server) listPrimitives(context.Context, *request) (any, *Failure) {
 	list := []map[string]any{}
 	for _, entry := range s.opts.Host.Dictionary() {
-		list = append(list, map[string]any{"name": entry.Name, "summary": entry.Summary, "acts": entry.Acts, "input_schema": entry.InputSchema})
+		list = append(list, map[string]any{
+			"name":         entry.Name,
+			"summary":      entry.Summary,
+			"acts":         entry.Acts,
+			"input_schema": entry.InputSchema,
+		})
 	}
 	return map[string]any{"primitives": list}, nil
 }
@@ -147,7 +230,9 @@ func sendCDP(ctx context.Context, r *request) (any, *Failure) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout())
 	defer cancel()
-	out, err := door.Protocol(ctx, runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID}, in.Method, in.Params)
+	out, err := door.Protocol(
+		ctx, runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID}, in.Method, in.Params,
+	)
 	if err != nil {
 		return nil, r.failed(err)
 	}

@@ -86,7 +86,10 @@ func (r *request) openNew(ctx context.Context, in openIn) (any, *Failure) {
 	}
 	r.page = page
 	if in.URL == "" {
-		return r.about(runtime.Reply{URL: page.URL}, map[string]any{"title": page.Title, "navigation_state": "loaded"}), nil
+		return r.about(runtime.Reply{URL: page.URL}, map[string]any{
+			"title":            page.Title,
+			"navigation_state": "loaded",
+		}), nil
 	}
 	out, failure := r.navigate(ctx, in)
 	if failure != nil && failure.Code != NavigationTimeout {
@@ -124,7 +127,9 @@ func (r *request) navigate(ctx context.Context, in openIn) (any, *Failure) {
 	state := "loaded"
 	switch {
 	case in.WaitUntil == "networkidle":
-		args := map[string]any{"conditions": []any{map[string]any{"load": "load"}, map[string]any{"network_idle_ms": 500}}}
+		args := map[string]any{
+			"conditions": []any{map[string]any{"load": "load"}, map[string]any{"network_idle_ms": 500}},
+		}
 		if own := r.ownTimeout(); own > 0 {
 			args["timeout_ms"] = own.Milliseconds()
 		}
@@ -132,7 +137,8 @@ func (r *request) navigate(ctx context.Context, in openIn) (any, *Failure) {
 			return nil, r.navigationLate(err)
 		}
 	case !nav.Loaded && !nav.SameDocument && in.WaitUntil == "load":
-		f := newFailure(NavigationTimeout, "the document came, and did not finish loading").with("page_id", pageID(r.page))
+		f := newFailure(NavigationTimeout, "the document came, and did not finish loading").
+			with("page_id", pageID(r.page))
 		f.Retryable = true
 		return nil, f
 	case !nav.Loaded && !nav.SameDocument:
@@ -169,7 +175,9 @@ func history(action string) func(context.Context, *request) (any, *Failure) {
 		reply, err := r.do(ctx, "page.history", map[string]any{"action": action}, &moved)
 		if err != nil {
 			if _, ends := err.Evidence["steps"]; ends && err.Code == fault.NavigationFailed { // there is no such entry
-				return r.about(runtime.Reply{URL: r.page.URL}, map[string]any{"title": r.page.Title, "navigated": false}), nil
+				return r.about(
+					runtime.Reply{URL: r.page.URL}, map[string]any{"title": r.page.Title, "navigated": false},
+				), nil
 			}
 			return nil, r.navigationLate(err)
 		}

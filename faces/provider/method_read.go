@@ -106,7 +106,8 @@ func storage(ctx context.Context, r *request) (any, *Failure) {
 		origin = u.Scheme + "://" + u.Host
 	}
 	if origin == "" {
-		return nil, newFailure(UnsupportedTarget, "the page has no origin, so it has no storage").with("page_id", pageID(r.page))
+		return nil, newFailure(UnsupportedTarget, "the page has no origin, so it has no storage").
+			with("page_id", pageID(r.page))
 	}
 	var state struct {
 		Origins []struct {

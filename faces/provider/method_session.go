@@ -3,7 +3,8 @@ package provider
 import "context"
 
 const ensureParams = `{"type":"object","required":["client_session_id"],"properties":{` +
-	`"client_session_id":{"type":"string","minLength":1,"maxLength":200},"browser_preference":{"type":"string"},"isolation":{"type":"string"},` +
+	`"client_session_id":{"type":"string","minLength":1,"maxLength":200},"browser_preference":{"type":"string"},` +
+	`"isolation":{"type":"string"},` +
 	`"attach":{"type":"string"},"persist":{"type":"boolean"},"metadata":{"type":"object"},` +
 	`"events":{"type":["boolean","array"],"items":{"type":"string"}}}}`
 
@@ -32,8 +33,10 @@ func ensureSession(ctx context.Context, r *request) (any, *Failure) {
 	case "prefer", "never":
 		options.attach = in.Attach
 	case "require":
-		if options.attach = in.Attach; !r.server.opts.Attached {
-			return nil, newFailure(UnsupportedTarget, "this provider starts a browser of its own").with("member", "attach").
+		options.attach = in.Attach
+		if !r.server.opts.Attached {
+			return nil, newFailure(UnsupportedTarget, "this provider starts a browser of its own").
+				with("member", "attach").
 				with("next_step", "start the provider with --attach")
 		}
 	case "":
@@ -53,12 +56,20 @@ func ensureSession(ctx context.Context, r *request) (any, *Failure) {
 		r.warn("session_options_ignored", "the session exists already, with other options")
 	}
 	if s.attached && s.options.isolation == isolationOwn {
-		r.warn("profile_shared", "the session has pages of its own, and the cookies and storage of the browser it is attached to")
+		r.warn(
+			"profile_shared",
+			"the session has pages of its own, and the cookies and storage of the browser it is attached to",
+		)
 	}
 	r.connection.want(s.id, in.Events)
 	out := map[string]any{
-		"session_id": s.id, "browser_family": browserFamily, "browser_label": r.server.browserLabel(), "attached_to_existing_browser": s.attached,
-		"isolation": s.options.isolation, "persist": s.options.persist, "created": created,
+		"session_id":                   s.id,
+		"browser_family":               browserFamily,
+		"browser_label":                r.server.browserLabel(),
+		"attached_to_existing_browser": s.attached,
+		"isolation":                    s.options.isolation,
+		"persist":                      s.options.persist,
+		"created":                      created,
 	}
 	if page, failure := s.page(r.server, ""); failure == nil {
 		out["default_page_id"] = pageID(page)

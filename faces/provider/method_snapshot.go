@@ -7,8 +7,10 @@ import (
 
 // actionable are the roles that take a click, a key or text.
 var actionable = map[string]bool{
-	"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true, "listbox": true, "option": true, "checkbox": true, "radio": true,
-	"switch": true, "slider": true, "spinbutton": true, "menuitem": true, "menuitemcheckbox": true, "menuitemradio": true, "tab": true, "treeitem": true,
+	"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true,
+	"listbox": true, "option": true, "checkbox": true, "radio": true,
+	"switch": true, "slider": true, "spinbutton": true, "menuitem": true,
+	"menuitemcheckbox": true, "menuitemradio": true, "tab": true, "treeitem": true,
 	"scrollbar": true, "input": true,
 }
 
@@ -59,7 +61,11 @@ func snapshotPage(ctx context.Context, r *request) (any, *Failure) {
 		Truncated bool   `json:"truncated"`
 		Missed    []any  `json:"missed_frames"`
 	}
-	reply, err := r.do(ctx, "page.snapshot", map[string]any{"format": "json", "max_nodes": in.MaxNodes, "max_bytes": 4_000_000, "urls": true, "hints": true}, &seen)
+	reply, err := r.do(
+		ctx, "page.snapshot",
+		map[string]any{"format": "json", "max_nodes": in.MaxNodes, "max_bytes": 4_000_000, "urls": true, "hints": true},
+		&seen,
+	)
 	if err != nil {
 		return nil, r.failed(err)
 	}
@@ -83,7 +89,9 @@ func snapshotPage(ctx context.Context, r *request) (any, *Failure) {
 			Text      string         `json:"text"`
 			Truncated map[string]any `json:"truncated"`
 		}
-		if _, err := r.do(ctx, "page.extract", map[string]any{"formats": []string{"text"}, "max_bytes": 200_000}, &read); err != nil {
+		if _, err := r.do(
+			ctx, "page.extract", map[string]any{"formats": []string{"text"}, "max_bytes": 200_000}, &read,
+		); err != nil {
 			return nil, r.failed(err)
 		}
 		out["text"] = read.Text
@@ -104,7 +112,11 @@ func snapshotPage(ctx context.Context, r *request) (any, *Failure) {
 // tree turns the flat list with depths into nodes that know their children, and
 // gives the list of what can be acted on.
 func tree(title string, rows []row) (Snapshot, []Element) {
-	s := Snapshot{Format: PageSnapshotFormat, Root: Node{NodeID: "n1", Role: "document", Name: title, Children: []string{}}, Nodes: make([]Node, len(rows))}
+	s := Snapshot{
+		Format: PageSnapshotFormat,
+		Root:   Node{NodeID: "n1", Role: "document", Name: title, Children: []string{}},
+		Nodes:  make([]Node, len(rows)),
+	}
 	elements := []Element{}
 	type open struct{ depth, node int } // node -1 is the root
 	path := []open{{-1, -1}}
@@ -114,8 +126,13 @@ func tree(title string, rows []row) (Snapshot, []Element) {
 			path = path[:len(path)-1]
 		}
 		node := Node{
-			NodeID: "n" + strconv.Itoa(i+2), Role: n.text("role"), Name: n.text("name"), Text: firstOf(n.text("text"), n.text("name")),
-			ElementRef: n.text("ref"), Actionable: n.actionable(), State: n.state(),
+			NodeID:     "n" + strconv.Itoa(i+2),
+			Role:       n.text("role"),
+			Name:       n.text("name"),
+			Text:       firstOf(n.text("text"), n.text("name")),
+			ElementRef: n.text("ref"),
+			Actionable: n.actionable(),
+			State:      n.state(),
 		}
 		if len(node.State) == 0 {
 			node.State = nil
@@ -129,7 +146,9 @@ func tree(title string, rows []row) (Snapshot, []Element) {
 		path = append(path, open{depth, i})
 		if node.Actionable {
 			disabled, _ := n["disabled"].(bool)
-			elements = append(elements, Element{node.ElementRef, node.Role, node.Name, node.Text, true, !disabled, node.State, n.text("hint")})
+			elements = append(elements, Element{
+				node.ElementRef, node.Role, node.Name, node.Text, true, !disabled, node.State, n.text("hint"),
+			})
 		}
 	}
 	return s, elements

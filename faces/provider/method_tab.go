@@ -10,7 +10,13 @@ import (
 func listTabs(_ context.Context, r *request) (any, *Failure) {
 	tabs := []map[string]any{}
 	for _, t := range r.session.tabs(r.server) {
-		tabs = append(tabs, map[string]any{"tab_id": tabID(t), "page_id": pageID(t), "url": t.URL, "title": t.Title, "active": t.Active})
+		tabs = append(tabs, map[string]any{
+			"tab_id":  tabID(t),
+			"page_id": pageID(t),
+			"url":     t.URL,
+			"title":   t.Title,
+			"active":  t.Active,
+		})
 	}
 	return map[string]any{"tabs": tabs}, nil
 }

@@ -225,7 +225,11 @@ func TestOrderAndTheEndOfInput(t *testing.T) {
 	slow := c.start("page.wait", object{"session_id": s, "page_id": a, "text_present": "never", "timeout_ms": 3000})
 	var ids []string
 	for i := range 5 {
-		ids = append(ids, c.start("page.eval", object{"session_id": s, "page_id": a, "expression": fmt.Sprintf("window.n = (window.n || '') + '%d'", i)}))
+		ids = append(ids, c.start("page.eval", object{
+			"session_id": s,
+			"page_id":    a,
+			"expression": fmt.Sprintf("window.n = (window.n || '') + '%d'", i),
+		}))
 	}
 	other := c.start("page.eval", object{"session_id": s, "page_id": b, "expression": "1"})
 	_ = c.out.Close() // the input ends while all of them are under way
@@ -314,7 +318,9 @@ func TestSessionsAreMadeOnce(t *testing.T) {
 }
 
 func TestIdleSessionsEnd(t *testing.T) {
-	c := connect(t, providertest.New(t, runtimetest.Open(t, runtime.Options{}), func(o *provider.Options) { o.SessionIdle = 300 * time.Millisecond }))
+	c := connect(t, providertest.New(t, runtimetest.Open(t, runtime.Options{}), func(o *provider.Options) {
+		o.SessionIdle = 300 * time.Millisecond
+	}))
 	s := c.ensure("idle", object{"events": []string{"session.closed"}})
 	if ev := c.read(); ev["event"] != "session.closed" || ev["payload"].(object)["session_id"] != s {
 		t.Errorf("got %v, want the event session.closed", ev)
@@ -366,7 +372,8 @@ func TestBrowserDies(t *testing.T) {
 	if code := c.call("provider.status", nil)["availability"]; code != "ready" {
 		t.Errorf("availability is %v before", code)
 	}
-	if _, err := host.Protocol(t.Context(), runtime.Target{TabID: host.Tabs()[0].TabID}, "Browser.crash", nil); err == nil {
+	_, err := host.Protocol(t.Context(), runtime.Target{TabID: host.Tabs()[0].TabID}, "Browser.crash", nil)
+	if err == nil {
 		t.Fatal("the browser survived its crash")
 	}
 	a := c.read()
@@ -392,17 +399,24 @@ func TestDescriptionIsTrue(t *testing.T) {
 	c := connect(t, providertest.New(t, host, func(o *provider.Options) { o.AllowCDP = true }))
 	d := c.call("provider.describe", nil)
 	encoded, _ := json.Marshal(d)
-	for _, absent := range []string{"upload.set_files", "download.list", "file_upload", "attach_existing_browser", "persistent_profile"} {
+	for _, absent := range []string{
+		"upload.set_files", "download.list", "file_upload", "attach_existing_browser", "persistent_profile",
+	} {
 		if strings.Contains(string(encoded), `"`+absent+`"`) {
 			t.Errorf("%s is announced without what it needs", absent)
 		}
 	}
 	s := c.ensure("cdp", nil)
-	r := c.call("cdp.send", object{"session_id": s, "method": "Runtime.evaluate", "params": object{"expression": "6*7"}})
+	r := c.call("cdp.send", object{
+		"session_id": s,
+		"method":     "Runtime.evaluate",
+		"params":     object{"expression": "6*7"},
+	})
 	if got, _ := json.Marshal(r["result"]); !strings.Contains(string(got), "42") {
 		t.Errorf("cdp.send answered %s", got)
 	}
-	if code := c.refused("cdp.send", object{"session_id": s, "method": "Page.noSuchCommand"}); code != "invalid_request" {
+	code := c.refused("cdp.send", object{"session_id": s, "method": "Page.noSuchCommand"})
+	if code != "invalid_request" {
 		t.Errorf("an unknown command: %s", code)
 	}
 	for _, entry := range d["capabilities"].(object)["custom_methods"].([]any) {

@@ -42,7 +42,8 @@ func (r *request) bind() *Failure {
 	}
 	r.session, r.done = session, release
 	if r.method.scope == onPage {
-		if r.page, failure = session.page(r.server, in.PageID); failure != nil {
+		r.page, failure = session.page(r.server, in.PageID)
+		if failure != nil {
 			release()
 			r.done = nil
 			return r.orNotRunning(failure)
@@ -82,14 +83,20 @@ func (r *request) do(ctx context.Context, name string, args map[string]any, out 
 	return r.doWithin(ctx, r.timeout(), name, args, out)
 }
 
-func (r *request) doWithin(ctx context.Context, timeout time.Duration, name string, args any, out any) (runtime.Reply, *fault.Error) {
+func (r *request) doWithin(
+	ctx context.Context, timeout time.Duration, name string, args any, out any,
+) (runtime.Reply, *fault.Error) {
 	encoded, err := json.Marshal(args)
 	if err != nil {
 		return runtime.Reply{}, fault.Wrap(fault.InvalidInput, err, "encoding the arguments")
 	}
 	reply := r.server.opts.Host.Do(ctx, runtime.Call{
-		ID: r.server.opts.NewID(), Name: name, Arguments: encoded, Timeout: timeout, OwnWords: true,
-		Target: runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID},
+		ID:        r.server.opts.NewID(),
+		Name:      name,
+		Arguments: encoded,
+		Timeout:   timeout,
+		OwnWords:  true,
+		Target:    runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID},
 	})
 	if reply.Err != nil {
 		return reply, reply.Err

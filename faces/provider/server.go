@@ -94,9 +94,13 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{
-		opts: opts, log: opts.Logger.With("component", "provider"), primitives: map[string]runtime.DictionaryEntry{},
-		methods: map[string]*method{}, connections: map[*connection]struct{}{}, addresses: map[int]string{},
-		held: held{most: maxLines},
+		opts:        opts,
+		log:         opts.Logger.With("component", "provider"),
+		primitives:  map[string]runtime.DictionaryEntry{},
+		methods:     map[string]*method{},
+		connections: map[*connection]struct{}{},
+		addresses:   map[int]string{},
+		held:        held{most: maxLines},
 	}
 	for _, entry := range opts.Host.Dictionary() {
 		s.primitives[entry.Name] = entry
@@ -108,7 +112,8 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 			continue
 		}
 		var err error
-		if m.schema, err = schema.Compile([]byte(m.input)); err != nil {
+		m.schema, err = schema.Compile([]byte(m.input))
+		if err != nil {
 			s.stop()
 			return nil, err
 		}

@@ -54,11 +54,15 @@ type sessionOptions struct {
 }
 
 func (ss *sessions) init(s *Server) {
-	ss.server, ss.byID, ss.byClient = s, map[string]*session{}, map[string]*session{}
+	ss.server = s
+	ss.byID = map[string]*session{}
+	ss.byClient = map[string]*session{}
 }
 
 // ensure returns the session of a client, made by the first request for it.
-func (ss *sessions) ensure(ctx context.Context, client string, options sessionOptions, by *connection) (s *session, created bool, failure *Failure) {
+func (ss *sessions) ensure(
+	ctx context.Context, client string, options sessionOptions, by *connection,
+) (s *session, created bool, failure *Failure) {
 	ss.mu.Lock()
 	if ss.closed {
 		ss.mu.Unlock()
@@ -73,7 +77,12 @@ func (ss *sessions) ensure(ctx context.Context, client string, options sessionOp
 		}
 		return s, false, s.err
 	}
-	s = &session{id: "sess_" + strings.ReplaceAll(ss.server.opts.NewID(), "-", "")[:20], client: client, options: options, made: make(chan struct{})}
+	s = &session{
+		id:      "sess_" + strings.ReplaceAll(ss.server.opts.NewID(), "-", "")[:20],
+		client:  client,
+		options: options,
+		made:    make(chan struct{}),
+	}
 	if !options.persist {
 		s.owner = by
 	}
@@ -126,7 +135,8 @@ func (ss *sessions) use(id string) (s *session, release func(), failure *Failure
 	defer ss.mu.Unlock()
 	s, ok := ss.byID[id]
 	if !ok {
-		return nil, nil, newFailure(SessionNotFound, "there is no such session").with("next_step", "call session.ensure")
+		return nil, nil, newFailure(SessionNotFound, "there is no such session").
+			with("next_step", "call session.ensure")
 	}
 	s.uses++
 	s.idle.Stop()
@@ -258,7 +268,8 @@ func (s *session) page(server *Server, id string) (runtime.TabStatus, *Failure) 
 		if len(tabs) > 0 {
 			return tabs[len(tabs)-1], nil
 		}
-		return runtime.TabStatus{}, newFailure(PageNotFound, "the session has no page").with("next_step", "call page.open with new_page")
+		return runtime.TabStatus{}, newFailure(PageNotFound, "the session has no page").
+			with("next_step", "call page.open with new_page")
 	}
 	if n, ok := tabNumber(id); ok {
 		for _, t := range tabs {

@@ -39,7 +39,8 @@ func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
 		return nil, err
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	if err = os.Chmod(hidden, 0o600); err == nil {
+	err = os.Chmod(hidden, 0o600)
+	if err == nil {
 		err = os.Rename(hidden, path)
 	}
 	if err != nil {

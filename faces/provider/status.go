@@ -60,11 +60,20 @@ func notReady(format string, args ...any) *Failure {
 
 func (s *Server) describe(_ context.Context, r *request) (any, *Failure) {
 	d := Description{
-		ProviderID: providerID, ProviderLabel: providerLabel, ProviderVersion: s.opts.Version, ProtocolVersion: ProtocolVersion,
-		BrowserFamilies: []string{browserFamily}, Transport: r.connection.transport, CertificationTier: "certified",
+		ProviderID:        providerID,
+		ProviderLabel:     providerLabel,
+		ProviderVersion:   s.opts.Version,
+		ProtocolVersion:   ProtocolVersion,
+		BrowserFamilies:   []string{browserFamily},
+		Transport:         r.connection.transport,
+		CertificationTier: "certified",
 		Capabilities: Capabilities{
-			CoreMethods: []string{}, OptionalMethods: []string{}, CustomMethods: []CustomMethod{}, Features: s.features(),
-			Events: eventNames(), Stability: map[string]string{},
+			CoreMethods:     []string{},
+			OptionalMethods: []string{},
+			CustomMethods:   []CustomMethod{},
+			Features:        s.features(),
+			Events:          eventNames(),
+			Stability:       map[string]string{},
 		},
 	}
 	c := &d.Capabilities
@@ -73,7 +82,12 @@ func (s *Server) describe(_ context.Context, r *request) (any, *Failure) {
 		case core:
 			c.CoreMethods = append(c.CoreMethods, m.name)
 		case custom:
-			entry := CustomMethod{Name: m.name, Description: m.description, Stability: m.stability(), InputSchema: []byte(m.input)}
+			entry := CustomMethod{
+				Name:        m.name,
+				Description: m.description,
+				Stability:   m.stability(),
+				InputSchema: []byte(m.input),
+			}
 			if m.output != "" {
 				entry.OutputSchema = []byte(m.output)
 			}
@@ -114,8 +128,13 @@ func (s *Server) argumentOf(primitive, argument string) bool {
 
 func (s *Server) status(context.Context, *request) (any, *Failure) {
 	out := Status{
-		Availability: "ready", BrowserDetected: true, BrowserRunning: true, SetupState: "complete", RecommendedBrowser: browserFamily,
-		ManualSteps: []string{}, Diagnostics: []Diagnostic{},
+		Availability:       "ready",
+		BrowserDetected:    true,
+		BrowserRunning:     true,
+		SetupState:         "complete",
+		RecommendedBrowser: browserFamily,
+		ManualSteps:        []string{},
+		Diagnostics:        []Diagnostic{},
 	}
 	note := func(level, code, message string, steps ...string) {
 		out.Diagnostics = append(out.Diagnostics, Diagnostic{level, code, message, steps})
@@ -123,10 +142,14 @@ func (s *Server) status(context.Context, *request) (any, *Failure) {
 	ready, err := s.startState()
 	switch {
 	case err != nil:
-		out.Availability, out.BrowserRunning, out.SetupState = "unavailable", false, "broken"
+		out.Availability = "unavailable"
+		out.BrowserRunning = false
+		out.SetupState = "broken"
 		out.ManualSteps = s.steps(err)
 		if err.Code == fault.BrowserNotFound {
-			out.BrowserDetected, out.SetupState, out.RequiresManualSetup = false, "required", true
+			out.BrowserDetected = false
+			out.SetupState = "required"
+			out.RequiresManualSetup = true
 		}
 		note("error", string(err.Code), err.Message, out.ManualSteps...)
 	case !ready:
@@ -134,11 +157,15 @@ func (s *Server) status(context.Context, *request) (any, *Failure) {
 		note("info", "browser_starting", "the browser is being started; requests wait for it")
 	case s.opts.Host.Info().Browser == "":
 		out.Availability, out.BrowserRunning = "degraded", false
-		note("warning", "browser_restarting", "the browser has ended and is being started again; tabs come back at their addresses")
+		note(
+			"warning", "browser_restarting",
+			"the browser has ended and is being started again; tabs come back at their addresses",
+		)
 	default:
 		note("info", "browser_running", s.opts.Host.Info().Browser)
 	}
-	note("info", "session_close_closes_tabs", "session.close closes the pages of the session and forgets its cookies and storage; a shared session is only detached")
+	note("info", "session_close_closes_tabs", "session.close closes the pages of the session and forgets its cookies "+
+		"and storage; a shared session is only detached")
 	if !s.opts.Uploads {
 		note("info", "uploads_not_declared", "upload.set_files is not offered: no folder was declared for uploads")
 	}
@@ -160,16 +187,26 @@ func (s *Server) steps(err *fault.Error) []string {
 }
 
 func (s *Server) setupGuide(context.Context, *request) (any, *Failure) {
-	steps := []string{"install Chrome or Chromium 120 or newer, or run: outrider setup", "check what works with: outrider doctor", "call provider.verify"}
+	steps := []string{
+		"install Chrome or Chromium 120 or newer, or run: outrider setup",
+		"check what works with: outrider doctor", "call provider.verify",
+	}
 	guide := map[string]any{
 		"title": "Outrider needs Chrome or Chromium on this machine and nothing else: no extension, no debugging port",
 		"steps": steps,
 		"permissions": []string{
-			"uploads: start the provider with --upload-dir", "downloads: start the provider with --download-dir", "a browser that runs already: start the provider with --attach",
+			"uploads: start the provider with --upload-dir", "downloads: start the provider with --download-dir",
+			"a browser that runs already: start the provider with --attach",
 		},
 		"troubleshooting": []map[string]string{
-			{"symptom": "availability is unavailable", "remedy": "read the diagnostics of provider.status; outrider doctor says more"},
-			{"symptom": "requests answer browser_not_running", "remedy": "wait: the browser is started again by itself"},
+			{
+				"symptom": "availability is unavailable",
+				"remedy":  "read the diagnostics of provider.status; outrider doctor says more",
+			},
+			{
+				"symptom": "requests answer browser_not_running",
+				"remedy":  "wait: the browser is started again by itself",
+			},
 			{"symptom": "requests answer not_ready with details.code dialog_open", "remedy": "call dialog.answer"},
 		},
 		"requires_manual_setup": false,
@@ -217,7 +254,8 @@ func (s *Server) verify(ctx context.Context, r *request) (any, *Failure) {
 	defer probe.closeWorkspace(context.WithoutCancel(ctx), s)
 	r.session = probe
 	var failure *Failure
-	if r.page, failure = probe.page(s, ""); failure == nil {
+	r.page, failure = probe.page(s, "")
+	if failure == nil {
 		if _, err := r.do(ctx, "page.snapshot", map[string]any{"format": "json"}, nil); err != nil {
 			failure = failureOf(err)
 		}

@@ -119,7 +119,9 @@ type View struct {
 
 // Watch follows the workers until ctx ends. ready is closed when those that were
 // there are known; changed hears of each worker that comes, changes or is gone.
-func (v *View) Watch(ctx context.Context, s *wire.Store, ready chan<- struct{}, changed func(w fleet.Worker, gone bool)) error {
+func (v *View) Watch(
+	ctx context.Context, s *wire.Store, ready chan<- struct{}, changed func(w fleet.Worker, gone bool),
+) error {
 	w, err := s.Workers.WatchAll(ctx)
 	if err != nil {
 		return err

@@ -52,13 +52,16 @@ type Taking struct {
 // Take tries to make the job the worker's. fresh says that the queue delivers it
 // for the first time, so most likely there is no record yet. alive is asked whether
 // the worker that holds the job still does.
-func (q *Queue) Take(ctx context.Context, j fleet.Job, worker string, fresh bool, alive func(ctx context.Context, r fleet.Record) bool) (Taking, error) {
+func (q *Queue) Take(
+	ctx context.Context, j fleet.Job, worker string, fresh bool, alive func(ctx context.Context, r fleet.Record) bool,
+) (Taking, error) {
 	for ; ; fresh = false {
 		var old fleet.Record
 		var revision uint64
 		if !fresh {
 			var err error
-			if old, revision, _, err = q.Record(ctx, j.Run, j.ID); err != nil {
+			old, revision, _, err = q.Record(ctx, j.Run, j.ID)
+			if err != nil {
 				return Taking{}, err
 			}
 		}
@@ -84,13 +87,27 @@ func (q *Queue) Take(ctx context.Context, j fleet.Job, worker string, fresh bool
 
 // succeed is what the record of a job becomes when a worker takes it after what is
 // there: a new try, or, when there can be none, an outcome.
-func succeed(j fleet.Job, old fleet.Record, worker string, now time.Time, lastStep func() *fleet.Step) (next fleet.Record, over bool) {
+func succeed(
+	j fleet.Job, old fleet.Record, worker string, now time.Time, lastStep func() *fleet.Step,
+) (next fleet.Record, over bool) {
 	next = fleet.Record{
-		Contract: fleet.Contract, Run: j.Run, ID: j.ID, Name: j.Name, Queue: j.Queue,
-		Phase: fleet.Running, Try: old.Try + 1, Worker: worker, Losses: old.Losses, BeganAt: now.UTC(),
+		Contract: fleet.Contract,
+		Run:      j.Run,
+		ID:       j.ID,
+		Name:     j.Name,
+		Queue:    j.Queue,
+		Phase:    fleet.Running,
+		Try:      old.Try + 1,
+		Worker:   worker,
+		Losses:   old.Losses,
+		BeganAt:  now.UTC(),
 	}
 	end := func(f *fault.Error) (fleet.Record, bool) {
-		next.Phase, next.Try, next.Worker, next.Step, next.BeganAt = fleet.Done, old.Try, old.Worker, old.Step, old.BeganAt
+		next.Phase = fleet.Done
+		next.Try = old.Try
+		next.Worker = old.Worker
+		next.Step = old.Step
+		next.BeganAt = old.BeganAt
 		next.Outcome = &fleet.Outcome{Error: f}
 		return next, true
 	}
@@ -105,7 +122,10 @@ func succeed(j fleet.Job, old fleet.Record, worker string, now time.Time, lastSt
 		return end(Lost(next.Losses))
 	}
 	if len(next.Losses) >= j.Tries {
-		return end(fault.New(fault.JobPoisoned, "%d workers were lost while they ran this job, and it has no tries left", len(next.Losses)).With("losses", next.Losses))
+		return end(fault.New(
+			fault.JobPoisoned, "%d workers were lost while they ran this job, and it has no tries left",
+			len(next.Losses),
+		).With("losses", next.Losses))
 	}
 	if !j.Deadline.IsZero() && now.After(j.Deadline) {
 		return end(Expired(j))
@@ -116,17 +136,21 @@ func succeed(j fleet.Job, old fleet.Record, worker string, now time.Time, lastSt
 // Lost is the error of a job whose worker was lost after it had begun to act.
 func Lost(losses []fleet.Loss) *fault.Error {
 	last := losses[len(losses)-1]
-	f := fault.New(fault.WorkerLost, "worker %s was lost after the job had begun to act", last.Worker).With("losses", losses)
+	f := fault.New(fault.WorkerLost, "worker %s was lost after the job had begun to act", last.Worker).
+		With("losses", losses)
 	if last.Step != nil {
 		f.Message += ", and the last step that was seen is " + last.Step.Name
 		f = f.With("last_step", last.Step)
 	}
-	return f.Next("see on the site whether the step was done; a job that may be repeated whole declares it with --on-loss rerun")
+	return f.Next(
+		"see on the site whether the step was done; a job that may be repeated whole declares it with --on-loss rerun",
+	)
 }
 
 // Expired is the error of a job whose deadline passed.
 func Expired(j fleet.Job) *fault.Error {
-	return fault.New(fault.JobExpired, "the job's deadline passed before it ended").With("deadline", j.Deadline.UTC().Format(time.RFC3339))
+	return fault.New(fault.JobExpired, "the job's deadline passed before it ended").
+		With("deadline", j.Deadline.UTC().Format(time.RFC3339))
 }
 
 // lastStep is the last step that a try of the job reported.
@@ -174,7 +198,9 @@ func (q *Queue) Record(ctx context.Context, run, id string) (fleet.Record, uint6
 // or it expired. It is ErrLost when the record changed meanwhile.
 func (q *Queue) End(ctx context.Context, r fleet.Record, revision uint64, o fleet.Outcome) (fleet.Record, error) {
 	c := &Claim{queue: q, record: r, revision: revision}
-	r.Contract, r.Phase, r.Outcome = fleet.Contract, fleet.Done, &o
+	r.Contract = fleet.Contract
+	r.Phase = fleet.Done
+	r.Outcome = &o
 	err := c.write(ctx, r)
 	return c.record, err
 }

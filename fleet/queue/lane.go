@@ -86,21 +86,31 @@ func (q *Queue) Ensure(ctx context.Context, l Lane) error {
 		return nil
 	}
 	config := jetstream.ConsumerConfig{
-		Durable: l.durable(), FilterSubject: wire.LaneFilter(name), AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.Lease,
+		Durable:       l.durable(),
+		FilterSubject: wire.LaneFilter(name),
+		AckPolicy:     jetstream.AckExplicitPolicy,
+		AckWait:       q.Lease,
 		// How often a job may be tried is in its record: a limit here would leave it
 		// in the stream, where nobody hears of it.
 		MaxDeliver: -1,
 		// Both count over all workers together.
-		MaxAckPending: 1_000_000, MaxWaiting: 100_000,
+		MaxAckPending: 1_000_000,
+		MaxWaiting:    100_000,
 	}
-	if err := wire.Again(ctx, func(ctx context.Context) error { _, err := q.Jobs.CreateConsumer(ctx, config); return err }); err != nil && !errors.Is(err, jetstream.ErrConsumerExists) {
+	if err := wire.Again(ctx, func(ctx context.Context) error {
+		_, err := q.Jobs.CreateConsumer(ctx, config)
+		return err
+	}); err != nil && !errors.Is(err, jetstream.ErrConsumerExists) {
 		return fault.New(fault.TransportFailed, "making the lane %s of the queue: %v", name, err)
 	}
 	raw, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	if err := wire.Again(ctx, func(ctx context.Context) error { _, err := q.Lanes.Create(ctx, name, raw); return err }); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+	if err := wire.Again(ctx, func(ctx context.Context) error {
+		_, err := q.Lanes.Create(ctx, name, raw)
+		return err
+	}); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return fault.New(fault.TransportFailed, "announcing the lane %s of the queue: %v", name, err)
 	}
 	q.mu.Lock()
@@ -136,7 +146,8 @@ func (q *Queue) WatchLanes(ctx context.Context, seen func(Lane), ready func()) e
 				continue
 			}
 			var l Lane
-			if err := json.Unmarshal(e.Value(), &l); err != nil || l.Name() != e.Key() || !slices.Contains(fleet.Priorities, l.Priority) {
+			if err := json.Unmarshal(e.Value(), &l); err != nil || l.Name() != e.Key() ||
+				!slices.Contains(fleet.Priorities, l.Priority) {
 				q.Log().Warn("a lane of the queue cannot be read", "lane", e.Key())
 				continue
 			}

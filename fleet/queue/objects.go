@@ -50,10 +50,13 @@ func (q *Queue) Upload(ctx context.Context, data []byte) (fleet.Object, error) {
 	sum := sha256.Sum256(data)
 	o := fleet.Object{Name: hex.EncodeToString(sum[:]), Size: uint64(len(data)), SHA256: hex.EncodeToString(sum[:])}
 	if len(data) > largestObject {
-		return o, fault.New(fault.PayloadTooLarge, "a file of %d bytes: the fleet carries at most %d", len(data), largestObject)
+		return o, fault.New(
+			fault.PayloadTooLarge, "a file of %d bytes: the fleet carries at most %d", len(data), largestObject,
+		)
 	}
 	err := carry(ctx, o.Size, func(ctx context.Context) error {
-		if info, err := q.Objects.GetInfo(ctx, o.Name); err == nil && info.Size == o.Size && time.Since(info.ModTime) < reuse {
+		if info, err := q.Objects.GetInfo(ctx, o.Name); err == nil && info.Size == o.Size &&
+			time.Since(info.ModTime) < reuse {
 			return nil
 		}
 		_, err := q.Objects.Put(ctx, jetstream.ObjectMeta{Name: o.Name}, bytes.NewReader(data))
@@ -68,7 +71,9 @@ func (q *Queue) Upload(ctx context.Context, data []byte) (fleet.Object, error) {
 // Download reads an object and refuses one that is not what its name promises.
 func (q *Queue) Download(ctx context.Context, o fleet.Object) ([]byte, error) {
 	if o.Size > largestObject {
-		return nil, fault.New(fault.PayloadTooLarge, "an object of %d bytes: the fleet carries at most %d", o.Size, largestObject)
+		return nil, fault.New(
+			fault.PayloadTooLarge, "an object of %d bytes: the fleet carries at most %d", o.Size, largestObject,
+		)
 	}
 	var data []byte
 	err := carry(ctx, o.Size, func(ctx context.Context) (err error) {

@@ -18,7 +18,9 @@ func leaf(options *server.Options, urls []string) error {
 	for _, text := range urls {
 		u, err := url.Parse(text)
 		if err != nil || u.Host == "" {
-			return fault.New(fault.InvalidInput, "the leaf address is %q: expected one such as nats-leaf://cluster:7422", text)
+			return fault.New(
+				fault.InvalidInput, "the leaf address is %q: expected one such as nats-leaf://cluster:7422", text,
+			)
 		}
 		remote.URLs = append(remote.URLs, u)
 	}

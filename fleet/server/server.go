@@ -65,12 +65,23 @@ func Start(ctx context.Context, o Options) (started *Server, err error) {
 		number = server.RANDOM_PORT
 	}
 	if ip := net.ParseIP(host); len(o.Users) == 0 && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fault.New(fault.PermissionDenied, "listening on %s, which other machines can reach, needs users", o.Listen).
-			Next("give --tenants FILE, or listen on 127.0.0.1")
+		return nil, fault.New(
+			fault.PermissionDenied, "listening on %s, which other machines can reach, needs users", o.Listen,
+		).Next("give --tenants FILE, or listen on 127.0.0.1")
 	}
 	options := &server.Options{
-		ServerName: "outrider", Host: host, Port: number, JetStream: true, StoreDir: o.Data, NoSigs: true, NoLog: o.Logger == nil,
-		MaxPayload: 1 << 20, WriteDeadline: 10 * time.Second, PingInterval: 10 * time.Second, MaxPingsOut: 2, DisableJetStreamBanner: true,
+		ServerName:             "outrider",
+		Host:                   host,
+		Port:                   number,
+		JetStream:              true,
+		StoreDir:               o.Data,
+		NoSigs:                 true,
+		NoLog:                  o.Logger == nil,
+		MaxPayload:             1 << 20,
+		WriteDeadline:          10 * time.Second,
+		PingInterval:           10 * time.Second,
+		MaxPingsOut:            2,
+		DisableJetStreamBanner: true,
 	}
 	accounts := map[string]*server.Account{}
 	limits := map[string]int64{}
@@ -93,14 +104,20 @@ func Start(ctx context.Context, o Options) (started *Server, err error) {
 			options.HTTPPort, err = strconv.Atoi(mport)
 		}
 		if err != nil {
-			return nil, fault.New(fault.InvalidInput, "the address of the monitoring page is %q: expected HOST:PORT", o.Monitor)
+			return nil, fault.New(
+				fault.InvalidInput, "the address of the monitoring page is %q: expected HOST:PORT", o.Monitor,
+			)
 		}
 	}
 	if err := leaf(options, o.Leaf); err != nil {
 		return nil, err
 	}
 	if o.CertFile != "" {
-		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.CertFile, KeyFile: o.KeyFile, MinVersion: 0x0303})
+		config, err := server.GenTLSConfig(&server.TLSConfigOpts{
+			CertFile:   o.CertFile,
+			KeyFile:    o.KeyFile,
+			MinVersion: 0x0303,
+		})
 		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "the server's certificate cannot be used: %v", err)
 		}
@@ -108,7 +125,8 @@ func Start(ctx context.Context, o Options) (started *Server, err error) {
 	}
 	release := func() {}
 	if o.Data != "" { // without one it is a folder of its own
-		if release, err = hold(o.Data); err != nil {
+		release, err = hold(o.Data)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -127,12 +145,21 @@ func Start(ctx context.Context, o Options) (started *Server, err error) {
 	s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {
 		s.Shutdown()
-		return nil, fault.New(fault.TransportFailed, "the fleet's server does not listen on %s", o.Listen).Next("choose another address with --listen; one server may run there already")
+		return nil, fault.New(fault.TransportFailed, "the fleet's server does not listen on %s", o.Listen).
+			Next("choose another address with --listen; one server may run there already")
 	}
 	for name, account := range accounts {
 		live, err := s.LookupAccount(name)
 		if err == nil {
-			bound := server.JetStreamAccountLimits{MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: -1, MaxAckPending: -1, MemoryMaxStreamBytes: -1, StoreMaxStreamBytes: -1}
+			bound := server.JetStreamAccountLimits{
+				MaxMemory:            -1,
+				MaxStore:             -1,
+				MaxStreams:           -1,
+				MaxConsumers:         -1,
+				MaxAckPending:        -1,
+				MemoryMaxStreamBytes: -1,
+				StoreMaxStreamBytes:  -1,
+			}
 			if limits[name] > 0 {
 				bound.MaxStore = limits[name]
 			}

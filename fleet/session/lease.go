@@ -46,7 +46,9 @@ func subjects(id string) (caller, worker string) {
 
 // Lease takes a session of a kind from the least loaded worker that has the labels,
 // and waits for one until ctx ends.
-func Lease(ctx context.Context, s *wire.Store, kind string, labels map[string]string, options json.RawMessage) (*Pipe, fleet.Worker, error) {
+func Lease(
+	ctx context.Context, s *wire.Store, kind string, labels map[string]string, options json.RawMessage,
+) (*Pipe, fleet.Worker, error) {
 	var reason error
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		workers, err := presence.List(ctx, s)
@@ -54,13 +56,17 @@ func Lease(ctx context.Context, s *wire.Store, kind string, labels map[string]st
 			reason = err
 		}
 		workers = slices.DeleteFunc(workers, func(w fleet.Worker) bool {
-			return w.Draining || !slices.Contains(w.Sessions, kind) || !fleet.Satisfies(w.Labels, labels) || w.Oldest > fleet.Contract || !fleet.Understands(w.Contract)
+			return w.Draining || !slices.Contains(w.Sessions, kind) || !fleet.Satisfies(w.Labels, labels) ||
+				w.Oldest > fleet.Contract || !fleet.Understands(w.Contract)
 		})
 		slices.SortFunc(workers, func(a, b fleet.Worker) int {
 			return cmp.Or(cmp.Compare(a.Busy*max(b.Slots, 1), b.Busy*max(a.Slots, 1)), cmp.Compare(a.Load, b.Load))
 		})
 		if err == nil && len(workers) == 0 {
-			reason = fault.New(fault.RuntimeNotFound, "the fleet has no worker that serves sessions of the kind %s%s", kind, with(labels))
+			reason = fault.New(
+				fault.RuntimeNotFound, "the fleet has no worker that serves sessions of the kind %s%s",
+				kind, with(labels),
+			)
 		}
 		for _, w := range workers {
 			p, err := request(s, w, kind, options)
@@ -68,7 +74,8 @@ func Lease(ctx context.Context, s *wire.Store, kind string, labels map[string]st
 				return p, w, nil
 			}
 			reason = err
-			if f := new(fault.Error); errors.As(err, &f) && f.Code != fault.QueueFull && f.Code != fault.TransportFailed {
+			f := new(fault.Error)
+			if errors.As(err, &f) && f.Code != fault.QueueFull && f.Code != fault.TransportFailed {
 				return nil, w, err // another worker would say the same
 			}
 		}
@@ -131,14 +138,18 @@ type Server func(ctx context.Context, options json.RawMessage, stream io.ReadWri
 // Offer answers requests for sessions until ctx ends, then waits for those that run,
 // whose contexts end with it. acquire takes what a session needs; its error is told to the
 // caller, which asks another worker when the code is queue_full.
-func Offer(ctx context.Context, q *queue.Queue, worker string, acquire func(context.Context) (release func(), err error), servers map[string]Server, log *slog.Logger) error {
+func Offer(
+	ctx context.Context, q *queue.Queue, worker string,
+	acquire func(context.Context) (release func(), err error), servers map[string]Server, log *slog.Logger,
+) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	asks := make(chan *nats.Msg, 64)
 	var sub *nats.Subscription
 	err := wire.Again(ctx, func(context.Context) (err error) {
 		if sub == nil {
-			if sub, err = q.NC.ChanSubscribe(wire.ControlSubject(worker, what), asks); err != nil {
+			sub, err = q.NC.ChanSubscribe(wire.ControlSubject(worker, what), asks)
+			if err != nil {
 				return err
 			}
 		}
@@ -172,14 +183,20 @@ func Offer(ctx context.Context, q *queue.Queue, worker string, acquire func(cont
 	}
 }
 
-func accept(ctx context.Context, q *queue.Queue, raw []byte, acquire func(context.Context) (func(), error), servers map[string]Server, log *slog.Logger) (answer, func()) {
+func accept(
+	ctx context.Context, q *queue.Queue, raw []byte,
+	acquire func(context.Context) (func(), error), servers map[string]Server, log *slog.Logger,
+) (answer, func()) {
 	var in ask
 	if err := json.Unmarshal(raw, &in); err != nil || !fleet.ValidName(in.Session) {
 		return answer{Error: fault.New(fault.InvalidInput, "the request for a session cannot be read")}, nil
 	}
 	serve := servers[in.Kind]
 	if serve == nil || !fleet.Understands(in.Contract) {
-		return answer{Error: fault.New(fault.CapabilityUnavailable, "this worker serves no sessions of the kind %s, contract %d", in.Kind, in.Contract)}, nil
+		return answer{Error: fault.New(
+			fault.CapabilityUnavailable, "this worker serves no sessions of the kind %s, contract %d",
+			in.Kind, in.Contract,
+		)}, nil
 	}
 	release, err := acquire(ctx)
 	if err != nil {

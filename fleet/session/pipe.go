@@ -69,11 +69,13 @@ func newPipe(nc *nats.Conn, listen, to string) (*Pipe, error) {
 	p := &Pipe{nc: nc, to: to, done: make(chan struct{})}
 	p.changed = sync.NewCond(&p.mu)
 	var err error
-	if p.sub, err = nc.Subscribe(listen, p.hear); err != nil {
+	p.sub, err = nc.Subscribe(listen, p.hear)
+	if err != nil {
 		return nil, err
 	}
 	// What waits is bounded by the window, not by the library.
-	if err = p.sub.SetPendingLimits(-1, -1); err == nil {
+	err = p.sub.SetPendingLimits(-1, -1)
+	if err == nil {
 		err = nc.FlushTimeout(beatWithin)
 	}
 	if err != nil {
@@ -113,7 +115,8 @@ func (p *Pipe) beats() {
 }
 
 func lost(why string) error {
-	return fault.New(fault.SessionLost, "the other end of the session: %s", why).Next("lease another session; what was under way may have been done")
+	return fault.New(fault.SessionLost, "the other end of the session: %s", why).
+		Next("lease another session; what was under way may have been done")
 }
 
 func frame(kind byte, number uint64, data []byte) []byte {
@@ -198,7 +201,8 @@ func (p *Pipe) Read(to []byte) (int, error) {
 	}
 	n := copy(to, p.in)
 	p.in = p.in[n:]
-	if p.read += uint64(n); p.read-p.acked >= window/4 && p.err == nil {
+	p.read += uint64(n)
+	if p.read-p.acked >= window/4 && p.err == nil {
 		p.acked = p.read
 		if err := p.nc.Publish(p.to, frame(frameAck, p.read, nil)); err != nil {
 			p.endLocked(lost("the connection to the fleet was lost"))

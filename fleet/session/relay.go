@@ -19,7 +19,9 @@ const longestLine = 64 << 20
 // until either ends. When the session is lost, each request that has no answer gets
 // the one that failed makes of its id, so that the client hears at once; Relay then
 // returns why. It returns nil when the client ended.
-func Relay(ctx context.Context, p *Pipe, in io.Reader, out io.Writer, failed func(id json.RawMessage, why *fault.Error) any) error {
+func Relay(
+	ctx context.Context, p *Pipe, in io.Reader, out io.Writer, failed func(id json.RawMessage, why *fault.Error) any,
+) error {
 	open := &requests{}
 	go func() { // reading the client's input cannot be interrupted: it ends with the process
 		if lines(in, func(line []byte) error {

@@ -34,7 +34,9 @@ func offer(t testing.TB, q *queue.Queue, slots int, servers map[string]session.S
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		if err := session.Offer(ctx, q, w.ID(), func(ctx context.Context) (func(), error) { return w.Acquire(ctx, worker.Source{Queue: q}) }, servers, slog.New(slog.DiscardHandler)); err != nil {
+		if err := session.Offer(ctx, q, w.ID(), func(ctx context.Context) (func(), error) {
+			return w.Acquire(ctx, worker.Source{Queue: q})
+		}, servers, slog.New(slog.DiscardHandler)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -110,7 +112,9 @@ func TestTheOtherEndIsGone(t *testing.T) {
 			far := fleettest.Open(t, proxy.URL(), time.Second)
 			ended := make(chan error, 1)
 			kind := "hold" + fmt.Sprint(len(name))
-			offer(t, far, 1, map[string]session.Server{kind: func(_ context.Context, _ json.RawMessage, s io.ReadWriteCloser) error {
+			offer(t, far, 1, map[string]session.Server{kind: func(
+				_ context.Context, _ json.RawMessage, s io.ReadWriteCloser,
+			) error {
 				_, err := io.ReadAll(s)
 				ended <- err
 				return err
@@ -149,7 +153,8 @@ func TestSlotsAreGivenBack(t *testing.T) {
 	refused(t, q, "other", fault.RuntimeNotFound) // a kind that nobody serves
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if _, _, err := session.Lease(ctx, q.Store, "echo", map[string]string{"region": "eu"}, nil); err == nil || !strings.Contains(err.Error(), "and has region=eu") {
+	if _, _, err := session.Lease(ctx, q.Store, "echo", map[string]string{"region": "eu"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "and has region=eu") {
 		t.Errorf("a session of a worker with a label that none has: %v", err)
 	}
 }
@@ -178,7 +183,9 @@ func TestPendingRequestsAreAnswered(t *testing.T) {
 	s := fleettest.Server(t)
 	far := fleettest.Open(t, s.URL(), time.Second)
 	heard := make(chan string, 10)
-	offer(t, far, 1, map[string]session.Server{"lines": func(_ context.Context, _ json.RawMessage, s io.ReadWriteCloser) error {
+	offer(t, far, 1, map[string]session.Server{"lines": func(
+		_ context.Context, _ json.RawMessage, s io.ReadWriteCloser,
+	) error {
 		buffer := make([]byte, 4096)
 		for {
 			n, err := s.Read(buffer)
@@ -203,7 +210,9 @@ func TestPendingRequestsAreAnswered(t *testing.T) {
 			return map[string]any{"id": id, "error": why.Code}
 		})
 	}()
-	for _, line := range []string{`{"id":1,"method":"quick"}`, `{"method":"no answer wanted"}`, `{"id":"b","method":"slow"}`} {
+	for _, line := range []string{
+		`{"id":1,"method":"quick"}`, `{"method":"no answer wanted"}`, `{"id":"b","method":"slow"}`,
+	} {
 		if _, err := io.WriteString(client, line+"\n"); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,13 @@ type Lane struct {
 
 // Read looks at a fleet.
 func Read(ctx context.Context, q *queue.Queue) (Fleet, error) {
-	f := Fleet{Server: q.NC.ConnectedServerName(), Cluster: q.NC.ConnectedClusterName(), Contract: fleet.Contract, Workers: []fleet.Worker{}, Lanes: []Lane{}}
+	f := Fleet{
+		Server:   q.NC.ConnectedServerName(),
+		Cluster:  q.NC.ConnectedClusterName(),
+		Contract: fleet.Contract,
+		Workers:  []fleet.Worker{},
+		Lanes:    []Lane{},
+	}
 	workers, err := presence.List(ctx, q.Store)
 	if err != nil {
 		return f, unreadable(err)
@@ -63,7 +69,8 @@ func Read(ctx context.Context, q *queue.Queue) (Fleet, error) {
 	known, stop := context.WithCancel(ctx)
 	defer stop()
 	var lanes []queue.Lane
-	if err := q.WatchLanes(known, func(l queue.Lane) { lanes = append(lanes, l) }, stop); err != nil && ctx.Err() != nil {
+	if err := q.WatchLanes(known, func(l queue.Lane) { lanes = append(lanes, l) }, stop); err != nil &&
+		ctx.Err() != nil {
 		return f, unreadable(err)
 	}
 	for _, l := range lanes {
@@ -79,7 +86,11 @@ func Read(ctx context.Context, q *queue.Queue) (Fleet, error) {
 		f.Lanes = append(f.Lanes, one)
 	}
 	slices.SortFunc(f.Lanes, func(a, b Lane) int {
-		return cmp.Or(strings.Compare(a.Queue, b.Queue), cmp.Compare(slices.Index(fleet.Priorities, a.Priority), slices.Index(fleet.Priorities, b.Priority)), strings.Compare(fleet.LabelText(a.Labels), fleet.LabelText(b.Labels)))
+		return cmp.Or(
+			strings.Compare(a.Queue, b.Queue),
+			cmp.Compare(slices.Index(fleet.Priorities, a.Priority), slices.Index(fleet.Priorities, b.Priority)),
+			strings.Compare(fleet.LabelText(a.Labels), fleet.LabelText(b.Labels)),
+		)
 	})
 	return f, nil
 }
@@ -90,7 +101,10 @@ func unreadable(err error) error {
 
 // Print shows it for people.
 func (f Fleet) Print(w io.Writer) {
-	fmt.Fprintf(w, "%s, %d of %s busy, %s waiting\n", report.Count(len(f.Workers), "worker"), f.Busy, report.Count(f.Slots, "slot"), report.Count(int(f.Waiting), "job"))
+	fmt.Fprintf(
+		w, "%s, %d of %s busy, %s waiting\n", report.Count(len(f.Workers), "worker"),
+		f.Busy, report.Count(f.Slots, "slot"), report.Count(int(f.Waiting), "job"),
+	)
 	if len(f.Workers) > 0 {
 		rows := [][]string{{"worker", "slots", "load", "memory", "version", "since", "labels"}}
 		for _, x := range f.Workers {
@@ -101,7 +115,10 @@ func (f Fleet) Print(w io.Writer) {
 			if !fleet.Understands(x.Contract) {
 				state += " contract " + strconv.Itoa(x.Contract)
 			}
-			rows = append(rows, []string{x.ID, state, fmt.Sprintf("%.1f", x.Load), fmt.Sprintf("%d MiB", x.MemoryMB), x.Version, ago(x.Since), fleet.LabelText(x.Labels)})
+			rows = append(rows, []string{
+				x.ID, state, fmt.Sprintf("%.1f", x.Load), fmt.Sprintf("%d MiB", x.MemoryMB),
+				x.Version, ago(x.Since), fleet.LabelText(x.Labels),
+			})
 		}
 		table(w, rows)
 	}
@@ -112,7 +129,10 @@ func (f Fleet) Print(w io.Writer) {
 			if !l.Served && l.Waiting > 0 {
 				note = "no worker that is here may take these"
 			}
-			rows = append(rows, []string{l.Queue, string(l.Priority), strconv.FormatUint(l.Waiting, 10), strconv.Itoa(l.Running), fleet.LabelText(l.Labels), note})
+			rows = append(rows, []string{
+				l.Queue, string(l.Priority), strconv.FormatUint(l.Waiting, 10),
+				strconv.Itoa(l.Running), fleet.LabelText(l.Labels), note,
+			})
 		}
 		table(w, rows)
 	}
@@ -164,7 +184,8 @@ func Jobs(ctx context.Context, q *queue.Queue, run string) ([]Job, error) {
 	for done := false; !done; {
 		select {
 		case e, ok := <-w.Updates():
-			if done = !ok || e == nil; done {
+			done = !ok || e == nil
+			if done {
 				break
 			}
 			var r fleet.Record
@@ -191,7 +212,15 @@ func Jobs(ctx context.Context, q *queue.Queue, run string) ([]Job, error) {
 }
 
 func ofRecord(r fleet.Record) Job {
-	j := Job{Job: r.Run + "." + r.ID, Name: r.Name, State: string(r.Phase), Queue: r.Queue, Worker: r.Worker, Try: r.Try, At: r.At}
+	j := Job{
+		Job:    r.Run + "." + r.ID,
+		Name:   r.Name,
+		State:  string(r.Phase),
+		Queue:  r.Queue,
+		Worker: r.Worker,
+		Try:    r.Try,
+		At:     r.At,
+	}
 	if r.Step != nil {
 		j.Step = r.Step.Name
 	}
@@ -234,14 +263,17 @@ func PrintJobs(w io.Writer, jobs []Job) {
 // has a record of first read from the queue.
 func Submission(ctx context.Context, q *queue.Queue, run string) ([]fleet.Job, error) {
 	if !fleet.ValidName(run) {
-		return nil, fault.New(fault.InvalidInput, "the submission is %q: expected 1 to 64 letters, digits, - and _", run)
+		return nil, fault.New(
+			fault.InvalidInput, "the submission is %q: expected 1 to 64 letters, digits, - and _", run,
+		)
 	}
 	listed, err := Jobs(ctx, q, run)
 	if err != nil {
 		return nil, err
 	}
 	if len(listed) == 0 {
-		return nil, fault.New(fault.UnknownJob, "the fleet has no submission %s", run).Next("outrider fleet jobs lists what there is")
+		return nil, fault.New(fault.UnknownJob, "the fleet has no submission %s", run).
+			Next("outrider fleet jobs lists what there is")
 	}
 	var out []fleet.Job
 	for _, l := range listed {
@@ -264,7 +296,9 @@ func Events(ctx context.Context, q *queue.Queue, run, id string, heard func(flee
 	if err != nil {
 		return unreadable(err)
 	}
-	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{wire.EventSubject(run, cmp.Or(id, "*"))}})
+	c, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{wire.EventSubject(run, cmp.Or(id, "*"))},
+	})
 	if err != nil {
 		return unreadable(err)
 	}
@@ -306,7 +340,8 @@ func Purge(ctx context.Context, q *queue.Queue, run string) (int, error) {
 			return 0, err
 		}
 		if !ok || r.Phase != fleet.Done {
-			return 0, fault.New(fault.InvalidInput, "the job %s has not ended", j.Key()).Next("outrider fleet cancel " + run)
+			return 0, fault.New(fault.InvalidInput, "the job %s has not ended", j.Key()).
+				Next("outrider fleet cancel " + run)
 		}
 	}
 	for i, j := range jobs {

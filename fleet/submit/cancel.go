@@ -33,7 +33,10 @@ func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err 
 			if told(ctx, q, r) {
 				return true, nil
 			}
-			o.Error = fault.New(fault.Cancelled, "the job was cancelled; its worker %s did not answer, so what it did last is not known", r.Worker).With("last_step", r.Step)
+			o.Error = fault.New(
+				fault.Cancelled,
+				"the job was cancelled; its worker %s did not answer, so what it did last is not known", r.Worker,
+			).With("last_step", r.Step)
 		}
 		if !ok {
 			if !queued(ctx, q, run, id) {
@@ -128,7 +131,8 @@ func Drain(ctx context.Context, q *queue.Queue, id string) error {
 	_, err := q.NC.RequestWithContext(ctx, wire.ControlSubject(id, "drain"), nil)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
-		return fault.New(fault.RuntimeNotFound, "the fleet has no worker %s", id).Next("outrider fleet status lists the workers")
+		return fault.New(fault.RuntimeNotFound, "the fleet has no worker %s", id).
+			Next("outrider fleet status lists the workers")
 	case err != nil:
 		return fault.Wrap(fault.TransportFailed, err, "telling worker %s to drain", id)
 	}

@@ -64,7 +64,8 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 	watch := func() error {
 		err := wire.Again(ctx, func(context.Context) (err error) {
 			if sub == nil {
-				if sub, err = q.NC.ChanSubscribe(wire.EventSubject(run, "*"), events); err != nil {
+				sub, err = q.NC.ChanSubscribe(wire.EventSubject(run, "*"), events)
+				if err != nil {
 					return err
 				}
 			}
@@ -119,7 +120,8 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 		case e, ok := <-records.Updates():
 			switch {
 			case !ok && q.NC.IsClosed():
-				return fault.New(fault.TransportFailed, "the connection to the fleet ended for good").Next("outrider fleet attach " + run + " goes on following the jobs")
+				return fault.New(fault.TransportFailed, "the connection to the fleet ended for good").
+					Next("outrider fleet attach " + run + " goes on following the jobs")
 			case !ok:
 				records = nil
 				if err := watch(); err != nil {
@@ -128,7 +130,8 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 			case e == nil:
 			default:
 				var r fleet.Record
-				if seen = e.Revision(); json.Unmarshal(e.Value(), &r) == nil {
+				seen = e.Revision()
+				if json.Unmarshal(e.Value(), &r) == nil {
 					take(r)
 				}
 			}
@@ -154,7 +157,8 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 					if !ok {
 						r = fleet.Record{Run: run, ID: id, Name: j.Name, Queue: j.Queue}
 					}
-					if r, err = q.End(ctx, r, revision, fleet.Outcome{Error: queue.Expired(*j)}); err != nil {
+					r, err = q.End(ctx, r, revision, fleet.Outcome{Error: queue.Expired(*j)})
+					if err != nil {
 						continue // somebody else recorded something: the next sweep sees it
 					}
 					withdraw(ctx, q, run, id)

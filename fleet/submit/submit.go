@@ -105,7 +105,8 @@ func sendOne(ctx context.Context, q *queue.Queue, j fleet.Job) error {
 		var api *jetstream.APIError
 		switch {
 		case errors.As(err, &api) && api.ErrorCode == errQueueFull:
-			return fault.New(fault.QueueFull, "the fleet's queue takes no more jobs: %s", api.Description).Next("wait until jobs have ended, or start more workers")
+			return fault.New(fault.QueueFull, "the fleet's queue takes no more jobs: %s", api.Description).
+				Next("wait until jobs have ended, or start more workers")
 		case errors.Is(err, nats.ErrMaxPayload):
 			return fault.New(fault.PayloadTooLarge, "the job %s is too large for the fleet's server", j.Key())
 		}

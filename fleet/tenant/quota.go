@@ -35,7 +35,8 @@ func OpenQuotas(ctx context.Context, l *wire.Link) (*Quotas, error) {
 		{&q.minutes, jetstream.KeyValueConfig{Bucket: "outrider_minutes", TTL: 62 * 24 * time.Hour}},
 	} {
 		var err error
-		if *one.to, err = l.Bucket(ctx, one.config); err != nil {
+		*one.to, err = l.Bucket(ctx, one.config)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +60,9 @@ type Quota struct {
 
 // Begin implements worker.Quota: it takes one of the tenant's slots, and says no when
 // all are taken. A tenant that has used up its minutes is an error.
-func (q *Quota) Begin(ctx context.Context) (renew func(context.Context), end func(context.Context, time.Duration), ok bool, err error) {
+func (q *Quota) Begin(
+	ctx context.Context,
+) (renew func(context.Context), end func(context.Context, time.Duration), ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
 	defer cancel()
 	if limit := q.tenant.MinutesPerDay; limit > 0 {
@@ -68,7 +71,9 @@ func (q *Quota) Begin(ctx context.Context) (renew func(context.Context), end fun
 			return nil, nil, false, err
 		}
 		if used >= time.Duration(limit)*time.Minute {
-			return nil, nil, false, fault.New(fault.QuotaExceeded, "tenant %s has used its %d minutes of today", q.name, limit).With("used_minutes", int(used.Minutes()))
+			return nil, nil, false, fault.New(
+				fault.QuotaExceeded, "tenant %s has used its %d minutes of today", q.name, limit,
+			).With("used_minutes", int(used.Minutes()))
 		}
 	}
 	mine := newMark()
@@ -128,7 +133,8 @@ func (q *Quota) slot(ctx context.Context, mine mark) (key string, revision uint6
 	first := mathrand.IntN(n)
 	for i := range n {
 		key = q.name + "." + strconv.Itoa((first+i)%n)
-		if revision, err = q.quotas.slots.Create(ctx, key, mine); err == nil {
+		revision, err = q.quotas.slots.Create(ctx, key, mine)
+		if err == nil {
 			return key, revision, nil
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) {

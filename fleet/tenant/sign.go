@@ -25,7 +25,8 @@ type Signer struct {
 func OpenSigner(path string) (*Signer, error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeKey(path); err == nil {
+		err = makeKey(path)
+		if err == nil {
 			seed, err = os.ReadFile(path)
 		}
 	}
@@ -60,10 +61,12 @@ func makeKey(path string) error {
 	}
 	defer func() { _ = os.Remove(made.Name()) }()
 	_, err = made.Write(append(seed, '\n'))
-	if err = errors.Join(err, made.Close()); err != nil {
+	err = errors.Join(err, made.Close())
+	if err != nil {
 		return err
 	}
-	if err = os.Link(made.Name(), path); errors.Is(err, fs.ErrExist) {
+	err = os.Link(made.Name(), path)
+	if errors.Is(err, fs.ErrExist) {
 		return nil // another one was faster: its key is the one
 	}
 	return err

@@ -73,19 +73,23 @@ func Read(ctx context.Context, path string) (*File, error) {
 	}
 	dir := filepath.Dir(path)
 	f.dir = dir
-	if f.worker, err = secret(ctx, dir, f.Workers); err != nil {
+	f.worker, err = secret(ctx, dir, f.Workers)
+	if err != nil {
 		return nil, fmt.Errorf("%s: workers: %w", path, err)
 	}
 	f.names = slices.Sorted(maps.Keys(f.Tenants))
 	for _, name := range f.names {
 		t := f.Tenants[name]
 		if !fleet.ValidName(name) || name == shared {
-			return nil, fmt.Errorf("%s: tenants: the name %q: expected 1 to 64 letters, digits, - and _, and not %q", path, name, shared)
+			return nil, fmt.Errorf(
+				"%s: tenants: the name %q: expected 1 to 64 letters, digits, - and _, and not %q", path, name, shared,
+			)
 		}
 		if t.Weight < 0 || t.Slots < 0 || t.MinutesPerDay < 0 || t.StorageMB < 0 {
 			return nil, fmt.Errorf("%s: tenants: %s: expected no negative numbers", path, name)
 		}
-		if f.passwords[name], err = secret(ctx, dir, t.Password); err != nil {
+		f.passwords[name], err = secret(ctx, dir, t.Password)
+		if err != nil {
 			return nil, fmt.Errorf("%s: tenants: %s: password: %w", path, name, err)
 		}
 	}

@@ -39,7 +39,12 @@ tenants:
 func site(t *testing.T) (base string, f *tenant.File) {
 	t.Helper()
 	dir := t.TempDir()
-	for name, content := range map[string]string{"t.yaml": text, "workers.txt": "w\n", "flood.txt": "f", "small.txt": "s"} {
+	for name, content := range map[string]string{
+		"t.yaml":      text,
+		"workers.txt": "w\n",
+		"flood.txt":   "f",
+		"small.txt":   "s",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +53,11 @@ func site(t *testing.T) (base string, f *tenant.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.Start(t.Context(), server.Options{Listen: "127.0.0.1:0", Data: filepath.Join(dir, "data"), Users: f.Users()})
+	s, err := server.Start(t.Context(), server.Options{
+		Listen: "127.0.0.1:0",
+		Data:   filepath.Join(dir, "data"),
+		Users:  f.Users(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +142,8 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 			t.Errorf("the other tenant heard %s", m.Subject)
 		}
 	}
-	if ok, err := small.Jobs.GetLastMsgForSubject(t.Context(), wire.JobSubject("*.*.*.*", "mine", "1")); err != nil || ok == nil {
+	if ok, err := small.Jobs.GetLastMsgForSubject(t.Context(), wire.JobSubject("*.*.*.*", "mine", "1")); err != nil ||
+		ok == nil {
 		t.Errorf("its job is not there any more: %v", err)
 	}
 }
@@ -143,7 +153,8 @@ func TestTenantsDoNotSeeEachOther(t *testing.T) {
 func TestAFloodDoesNotKeepOthersWaiting(t *testing.T) {
 	t.Parallel()
 	base, f := site(t)
-	flood, small := fleettest.Open(t, as(base, "flood", "f"), queue.Lease), fleettest.Open(t, as(base, "small", "s"), queue.Lease)
+	flood := fleettest.Open(t, as(base, "flood", "f"), queue.Lease)
+	small := fleettest.Open(t, as(base, "small", "s"), queue.Lease)
 	send := func(q *queue.Queue, run string, n int) []fleet.Job {
 		var jobs []fleet.Job
 		for i := range n {
@@ -180,7 +191,8 @@ func TestAFloodDoesNotKeepOthersWaiting(t *testing.T) {
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	base, f := site(t)
-	tight, spent := fleettest.Open(t, as(base, "tight", "s"), queue.Lease), fleettest.Open(t, as(base, "spent", "s"), queue.Lease)
+	tight := fleettest.Open(t, as(base, "tight", "s"), queue.Lease)
+	spent := fleettest.Open(t, as(base, "spent", "s"), queue.Lease)
 	var running, most atomic.Int64
 	count := runner(func(ctx context.Context, _ fleet.Job, _ worker.Reporter) worker.Result {
 		now := running.Add(1)

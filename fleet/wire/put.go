@@ -16,7 +16,9 @@ var ErrLost = errors.New("another writer was first")
 // that is not there, and returns the new revision. A write whose answer was lost may
 // be stored, so each failure is followed by a look at what is there: mine says
 // whether it is this write. Put gives up when ctx ends.
-func Put(ctx context.Context, b jetstream.KeyValue, key string, value []byte, revision uint64, mine func([]byte) bool) (uint64, error) {
+func Put(
+	ctx context.Context, b jetstream.KeyValue, key string, value []byte, revision uint64, mine func([]byte) bool,
+) (uint64, error) {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		got, err := put(ctx, b, key, value, revision)
 		if err == nil {
@@ -87,7 +89,8 @@ func AgainEach(ctx context.Context, each time.Duration, do func(ctx context.Cont
 // passing says whether an error may be gone after a moment.
 func passing(err error) bool {
 	for _, e := range []error{
-		nats.ErrReconnectBufExceeded, nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
+		nats.ErrReconnectBufExceeded, nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders,
+		nats.ErrDisconnected, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
 		jetstream.ErrNoStreamResponse,
 	} {
 		if errors.Is(err, e) {

@@ -66,16 +66,29 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 		keep.Objects, keep.Events = min(keep.Objects, info.Limits.MaxStore/2), min(keep.Events, info.Limits.MaxStore/8)
 	}
 	s := &Store{Link: l}
-	if s.Jobs, err = l.stream(ctx, jetstream.StreamConfig{
-		Name: JobsStream, Subjects: []string{Prefix + ".job.>"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
-		MaxMsgs: keep.Queue, Duplicates: dedupWindow, Replicas: keep.Replicas, AllowDirect: true,
-	}); err != nil {
+	s.Jobs, err = l.stream(ctx, jetstream.StreamConfig{
+		Name:        JobsStream,
+		Subjects:    []string{Prefix + ".job.>"},
+		Retention:   jetstream.WorkQueuePolicy,
+		Discard:     jetstream.DiscardNew,
+		MaxMsgs:     keep.Queue,
+		Duplicates:  dedupWindow,
+		Replicas:    keep.Replicas,
+		AllowDirect: true,
+	})
+	if err != nil {
 		return nil, err
 	}
 	err = fitting(keep.Events, leastEvents, func(bytes int64) error {
 		_, err := l.stream(ctx, jetstream.StreamConfig{
-			Name: EventsStream, Subjects: []string{Prefix + ".event.>"}, Discard: jetstream.DiscardOld,
-			MaxAge: keep.Records, MaxBytes: bytes, MaxMsgsPerSubject: 1000, Replicas: keep.Replicas, AllowDirect: true,
+			Name:              EventsStream,
+			Subjects:          []string{Prefix + ".event.>"},
+			Discard:           jetstream.DiscardOld,
+			MaxAge:            keep.Records,
+			MaxBytes:          bytes,
+			MaxMsgsPerSubject: 1000,
+			Replicas:          keep.Replicas,
+			AllowDirect:       true,
 		})
 		return err
 	})
@@ -94,7 +107,8 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 	}
 	for _, b := range buckets {
 		b.config.Replicas = keep.Replicas
-		if *b.to, err = l.Bucket(ctx, b.config); err != nil {
+		*b.to, err = l.Bucket(ctx, b.config)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +116,12 @@ func Open(ctx context.Context, l *Link, keep Keep) (*Store, error) {
 		s.Objects, err = l.JS.ObjectStore(ctx, Objects)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			err = fitting(keep.Objects, leastObjects, func(bytes int64) (err error) {
-				s.Objects, err = l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: Objects, TTL: keep.Records, MaxBytes: bytes, Replicas: keep.Replicas})
+				s.Objects, err = l.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+					Bucket:   Objects,
+					TTL:      keep.Records,
+					MaxBytes: bytes,
+					Replicas: keep.Replicas,
+				})
 				return err
 			})
 			if errors.Is(err, jetstream.ErrBucketExists) {

@@ -11,11 +11,14 @@ import (
 // TestFitting: what does not fit is made smaller, down to a bound, through errors that say
 // more; other errors end it.
 func TestFitting(t *testing.T) {
-	full := unusable(&jetstream.APIError{ErrorCode: insufficientStorage, Description: "insufficient storage"}, "the stream X")
+	full := unusable(
+		&jetstream.APIError{ErrorCode: insufficientStorage, Description: "insufficient storage"}, "the stream X",
+	)
 	var asked []int64
 	room := int64(100)
 	try := func(bytes int64) error {
-		if asked = append(asked, bytes); bytes > room {
+		asked = append(asked, bytes)
+		if bytes > room {
 			return full
 		}
 		return nil

@@ -32,7 +32,14 @@ import (
 // serve starts a NATS server as somebody else would have configured one.
 func serve(t *testing.T, change func(*server.Options)) *server.Server {
 	t.Helper()
-	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true}
+	o := &server.Options{
+		Host:      "127.0.0.1",
+		Port:      server.RANDOM_PORT,
+		JetStream: true,
+		StoreDir:  t.TempDir(),
+		NoSigs:    true,
+		NoLog:     true,
+	}
 	change(o)
 	s, err := server.NewServer(o)
 	if err != nil {
@@ -54,14 +61,23 @@ func certificate(t *testing.T) (pair tls.Certificate, ca string) {
 		t.Fatal(err)
 	}
 	about := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "fleet"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: "fleet"},
+		NotBefore:             time.Now().Add(-time.Hour),
+		NotAfter:              time.Now().Add(time.Hour),
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file(t, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return tls.Certificate{
+		Certificate: [][]byte{der},
+		PrivateKey:  key,
+	}, file(t, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 func file(t *testing.T, name string, text []byte) string {
@@ -139,17 +155,22 @@ func TestWaysIn(t *testing.T) {
 	}{
 		"tls": {
 			func(o *server.Options) { o.TLS, o.TLSConfig = true, config },
-			func(s *server.Server) string { return "tls://" + s.Addr().String() }, wire.Options{CA: ca}, fault.TransportFailed,
+			func(s *server.Server) string { return "tls://" + s.Addr().String() },
+			wire.Options{CA: ca}, fault.TransportFailed,
 		},
 		"websocket": {
 			func(o *server.Options) {
-				o.Websocket.Host, o.Websocket.Port, o.Websocket.NoTLS = "127.0.0.1", server.RANDOM_PORT, true
+				o.Websocket.Host = "127.0.0.1"
+				o.Websocket.Port = server.RANDOM_PORT
+				o.Websocket.NoTLS = true
 			},
 			func(s *server.Server) string { return s.WebsocketURL() }, wire.Options{}, "",
 		},
 		"websocket over tls": {
 			func(o *server.Options) {
-				o.Websocket.Host, o.Websocket.Port, o.Websocket.TLSConfig = "127.0.0.1", server.RANDOM_PORT, config
+				o.Websocket.Host = "127.0.0.1"
+				o.Websocket.Port = server.RANDOM_PORT
+				o.Websocket.TLSConfig = config
 			},
 			func(s *server.Server) string { return s.WebsocketURL() }, wire.Options{CA: ca}, fault.TransportFailed,
 		},
@@ -160,10 +181,14 @@ func TestWaysIn(t *testing.T) {
 		"credentials": {
 			func(o *server.Options) {
 				resolver := &server.MemAccResolver{}
-				if err := errors.Join(resolver.Store(claims.Subject, accountToken), resolver.Store(systemClaims.Subject, systemToken)); err != nil {
+				if err := errors.Join(
+					resolver.Store(claims.Subject, accountToken), resolver.Store(systemClaims.Subject, systemToken),
+				); err != nil {
 					t.Error(err)
 				}
-				o.TrustedKeys, o.AccountResolver, o.SystemAccount = []string{operatorKey}, resolver, systemClaims.Subject
+				o.TrustedKeys = []string{operatorKey}
+				o.AccountResolver = resolver
+				o.SystemAccount = systemClaims.Subject
 			},
 			(*server.Server).ClientURL, wire.Options{Credentials: credsFile}, fault.PermissionDenied,
 		},
@@ -219,7 +244,11 @@ func TestALeafIsAWayIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := url.URL{Scheme: "nats-leaf", Host: fmt.Sprintf("127.0.0.1:%d", varz.LeafNode.Port)}
-	leaf, err := fleetserver.Start(t.Context(), fleetserver.Options{Listen: "127.0.0.1:0", Data: t.TempDir(), Leaf: []string{at.String()}})
+	leaf, err := fleetserver.Start(t.Context(), fleetserver.Options{
+		Listen: "127.0.0.1:0",
+		Data:   t.TempDir(),
+		Leaf:   []string{at.String()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +266,11 @@ func TestALeafIsAWayIn(t *testing.T) {
 	if e, err := store.Records.Get(t.Context(), "a.b"); err != nil || string(e.Value()) != "x" {
 		t.Errorf("what was written through the leaf: %v", err)
 	}
-	if _, err := fleetserver.Start(t.Context(), fleetserver.Options{Listen: "127.0.0.1:0", Data: t.TempDir(), Leaf: []string{"no address"}}); !errors.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "nats-leaf://") {
+	if _, err := fleetserver.Start(t.Context(), fleetserver.Options{
+		Listen: "127.0.0.1:0",
+		Data:   t.TempDir(),
+		Leaf:   []string{"no address"},
+	}); !errors.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), "nats-leaf://") {
 		t.Errorf("a wrong address: %v", err)
 	}
 }

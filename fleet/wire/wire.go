@@ -103,7 +103,8 @@ func Dial(ctx context.Context, o Options) (*Link, error) {
 		return nil, err
 	}
 	options := []nats.Option{
-		nats.Name(o.Name), nats.Timeout(dialTimeout), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, time.Second),
+		nats.Name(o.Name), nats.Timeout(dialTimeout), nats.MaxReconnects(-1),
+		nats.ReconnectWait(200 * time.Millisecond), nats.ReconnectJitter(200*time.Millisecond, time.Second),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOut), nats.ReconnectBufSize(-1),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err == nil { // it was closed here
@@ -203,12 +204,18 @@ func checkURL(text string) error {
 	for one := range strings.SplitSeq(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err != nil || u.Host == "" {
-			return fault.New(fault.InvalidInput, "the address of the fleet is %q: expected one such as nats://127.0.0.1:4222", Redacted(one))
+			return fault.New(
+				fault.InvalidInput, "the address of the fleet is %q: expected one such as nats://127.0.0.1:4222",
+				Redacted(one),
+			)
 		}
 		switch u.Scheme {
 		case "nats", "tls", "ws", "wss":
 		default:
-			return fault.New(fault.InvalidInput, "the address of the fleet has the scheme %s: expected nats, tls, ws or wss", u.Scheme)
+			return fault.New(
+				fault.InvalidInput, "the address of the fleet has the scheme %s: expected nats, tls, ws or wss",
+				u.Scheme,
+			)
 		}
 	}
 	return nil

@@ -45,7 +45,8 @@ const (
 func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 	source := w.opts.Sources[l.source]
 	var j fleet.Job
-	if err := json.Unmarshal(m.Data(), &j); err != nil || !fleet.ValidName(j.Run) || !fleet.ValidName(j.ID) || j.Kind != l.Kind {
+	if err := json.Unmarshal(m.Data(), &j); err != nil || !fleet.ValidName(j.Run) || !fleet.ValidName(j.ID) ||
+		j.Kind != l.Kind {
 		w.log.Warn("a job of the queue cannot be read", "lane", l.Name(), "subject", m.Subject())
 		_ = m.TermWithReason("not a job")
 		return
@@ -113,8 +114,12 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 }
 
 // run runs a job that this worker holds, and records how it ended.
-func (w *Worker) run(ctx context.Context, source Source, index int, j fleet.Job, m jetstream.Msg, claim *queue.Claim, taken time.Time, renew func(context.Context)) {
-	limit, why := taken.Add(j.Timeout), error(fault.New(fault.Timeout, "the job did not end within its timeout of %s", j.Timeout))
+func (w *Worker) run(
+	ctx context.Context, source Source, index int, j fleet.Job, m jetstream.Msg,
+	claim *queue.Claim, taken time.Time, renew func(context.Context),
+) {
+	limit := taken.Add(j.Timeout)
+	why := error(fault.New(fault.Timeout, "the job did not end within its timeout of %s", j.Timeout))
 	if !j.Deadline.IsZero() && j.Deadline.Before(limit) {
 		limit, why = j.Deadline, queue.Expired(j)
 	}
@@ -122,7 +127,14 @@ func (w *Worker) run(ctx context.Context, source Source, index int, j fleet.Job,
 	defer cancel(nil)
 	ctx, stop := context.WithDeadlineCause(ctx, limit, why)
 	defer stop()
-	a := &active{worker: w, source: source, job: j, claim: claim, try: claim.Try(), cancel: cancel}
+	a := &active{
+		worker: w,
+		source: source,
+		job:    j,
+		claim:  claim,
+		try:    claim.Try(),
+		cancel: cancel,
+	}
 	a.sureTill.Store(taken.Add(source.Queue.Lease).UnixNano())
 	key := place(index, j.Key())
 	w.mu.Lock()
@@ -193,7 +205,8 @@ func (a *active) record(ctx context.Context, m jetstream.Msg, r Result, cause er
 			break
 		}
 		var at fleet.Object
-		if at, err = q.Upload(ctx, data); err == nil {
+		at, err = q.Upload(ctx, data)
+		if err == nil {
 			if o.Files == nil {
 				o.Files = map[string]fleet.Object{}
 			}
@@ -278,7 +291,9 @@ func (a *active) Act(ctx context.Context, s fleet.Step) error {
 	if a.acted {
 		if !a.sure(0) {
 			a.cancel(errLeaseLost)
-			return fault.New(fault.LeaseLost, "the lease of this job could not be renewed, so another worker may have it")
+			return fault.New(
+				fault.LeaseLost, "the lease of this job could not be renewed, so another worker may have it",
+			)
 		}
 		return nil
 	}
@@ -304,7 +319,15 @@ func (a *active) Text(text string) { a.event("text", nil, text[:min(len(text), l
 // event reports something. It is not acknowledged: an event that is lost costs a
 // line of progress.
 func (a *active) event(kind string, s *fleet.Step, text string) {
-	raw, err := fleet.Encode(fleet.Event{Run: a.job.Run, ID: a.job.ID, Try: a.try, At: time.Now().UTC(), Kind: kind, Step: s, Text: text})
+	raw, err := fleet.Encode(fleet.Event{
+		Run:  a.job.Run,
+		ID:   a.job.ID,
+		Try:  a.try,
+		At:   time.Now().UTC(),
+		Kind: kind,
+		Step: s,
+		Text: text,
+	})
 	if err == nil {
 		_ = a.source.Queue.NC.Publish(wire.EventSubject(a.job.Run, a.job.ID), raw)
 	}

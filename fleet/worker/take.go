@@ -79,7 +79,8 @@ func (w *Worker) join(ctx context.Context, all *sync.WaitGroup, source int, l qu
 	var consumer jetstream.Consumer
 	for {
 		var err error
-		if consumer, err = q.Consumer(ctx, l); err == nil {
+		consumer, err = q.Consumer(ctx, l)
+		if err == nil {
 			break
 		}
 		if errors.Is(err, jetstream.ErrConsumerNotFound) {
@@ -144,7 +145,9 @@ func (w *Worker) awake() {
 // slot is free goes back at once.
 func (w *Worker) wait(ctx context.Context, l *lane) {
 	for ctx.Err() == nil {
-		it, err := l.consumer.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(waitAtServer), jetstream.PullHeartbeat(alive))
+		it, err := l.consumer.Messages(
+			jetstream.PullMaxMessages(1), jetstream.PullExpiry(waitAtServer), jetstream.PullHeartbeat(alive),
+		)
 		if err == nil {
 			err = w.pull(ctx, l, it)
 		}

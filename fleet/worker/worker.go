@@ -81,7 +81,9 @@ type Quota interface {
 	// Begin is called before a job is taken. It says no while as many run as may, and
 	// returns an error of code quota_exceeded when the source has used up what it has.
 	// The holder calls renew now and then, and end once.
-	Begin(ctx context.Context) (renew func(context.Context), end func(context.Context, time.Duration), ok bool, err error)
+	Begin(ctx context.Context) (renew func(context.Context), end func(
+		context.Context, time.Duration,
+	), ok bool, err error)
 }
 
 // Options configure a worker.
@@ -153,12 +155,18 @@ func New(o Options) *Worker {
 	o.Slots = max(o.Slots, 1)
 	o.Drain = cmp.Or(o.Drain, 30*time.Second)
 	o.Self.ID = cmp.Or(o.Self.ID, NewID())
-	o.Self.Contract, o.Self.Oldest, o.Self.Slots, o.Self.Since = fleet.Contract, fleet.OldestContract, o.Slots, time.Now().UTC()
+	o.Self.Contract = fleet.Contract
+	o.Self.Oldest = fleet.OldestContract
+	o.Self.Slots = o.Slots
+	o.Self.Since = time.Now().UTC()
 	for kind := range o.Runners {
 		o.Self.Kinds = append(o.Self.Kinds, kind)
 	}
 	w := &Worker{
-		opts: o, log: o.Logger.With("component", "worker"), slots: make(chan struct{}, o.Slots), wake: make(chan struct{}, 1),
+		opts:    o,
+		log:     o.Logger.With("component", "worker"),
+		slots:   make(chan struct{}, o.Slots),
+		wake:    make(chan struct{}, 1),
 		running: map[string]*active{},
 	}
 	w.taking, w.stop = context.WithCancel(context.Background())
@@ -197,7 +205,8 @@ func (w *Worker) Run(ctx context.Context) error {
 		var sub *nats.Subscription
 		err := wire.Again(ctx, func(context.Context) (err error) {
 			if sub == nil {
-				if sub, err = s.Queue.NC.Subscribe(wire.ControlSubject(w.ID(), "*"), func(m *nats.Msg) { w.control(i, m) }); err != nil {
+				sub, err = s.Queue.NC.Subscribe(wire.ControlSubject(w.ID(), "*"), func(m *nats.Msg) { w.control(i, m) })
+				if err != nil {
 					return err
 				}
 			}

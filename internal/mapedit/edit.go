@@ -71,7 +71,8 @@ func locate(text []byte, pointer string) (start, end int, err error) {
 			} else if open != json.Delim('[') {
 				return lost()
 			}
-			if found = name == step; found {
+			found = name == step
+			if found {
 				break
 			}
 			var skipped json.RawMessage
@@ -102,7 +103,9 @@ func written(text []byte, start, end int, value json.RawMessage) ([]byte, error)
 		return nil, err
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(old, a) - place(old, b) })
-	separator, opening, closing := ", ", "", ""
+	separator := ", "
+	opening := ""
+	closing := ""
 	if bytes.IndexByte(text[start:end], '\n') >= 0 {
 		line := text[bytes.LastIndexByte(text[:start], '\n')+1 : start]
 		base := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
@@ -112,7 +115,9 @@ func written(text []byte, start, end int, value json.RawMessage) ([]byte, error)
 		if bytes.Contains(text[start:end], []byte("\r\n")) {
 			newline = "\r\n"
 		}
-		opening, separator, closing = newline+string(inner), ","+newline+string(inner), newline+string(base)
+		opening = newline + string(inner)
+		separator = "," + newline + string(inner)
+		closing = newline + string(base)
 	}
 	var b bytes.Buffer
 	b.WriteString("{" + opening)

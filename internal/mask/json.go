@@ -56,7 +56,9 @@ func (s *Set) FromPage(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(opening)) && !bytes.Contains(raw, []byte(`\u007`)) {
 		return s.MaskJSON(raw)
 	}
-	return s.mapStrings(raw, func(text string) string { return s.Mask(strings.ReplaceAll(text, opening, "{{ secret:")) })
+	return s.mapStrings(raw, func(text string) string {
+		return s.Mask(strings.ReplaceAll(text, opening, "{{ secret:"))
+	})
 }
 
 // occurs says whether there is a secret in a text.
@@ -112,7 +114,8 @@ func eachToken(raw json.RawMessage, add func(out, token []byte, kind tokenKind) 
 		case c == '"':
 			end = stringEnd(raw, i)
 			kind := aString
-			if rest := bytes.TrimLeft(raw[end:min(len(raw), end+longestGap)], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+			rest := bytes.TrimLeft(raw[end:min(len(raw), end+longestGap)], " \t\r\n")
+			if len(rest) > 0 && rest[0] == ':' {
 				kind = aName
 			}
 			out = add(out, raw[i:end], kind)

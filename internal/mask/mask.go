@@ -60,7 +60,10 @@ var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // CheckName says what is wrong with the name of a secret.
 func CheckName(name string) error {
 	if !namePattern().MatchString(name) {
-		return fault.New(fault.InvalidInput, "%q is no name of a secret: expected a letter or _, then letters, digits, _, - and .", fault.Clip(name, 80))
+		return fault.New(
+			fault.InvalidInput, "%q is no name of a secret: expected a letter or _, then letters, digits, _, - and .",
+			fault.Clip(name, 80),
+		)
 	}
 	return nil
 }
@@ -79,7 +82,9 @@ func (s *Set) Add(name, value string, origins ...string) error {
 				if known.value == value && slices.Equal(known.origins, origins) {
 					return nil
 				}
-				return fault.New(fault.InvalidInput, "there are two secrets named %s, with different values or origins", name)
+				return fault.New(
+					fault.InvalidInput, "there are two secrets named %s, with different values or origins", name,
+				)
 			}
 		}
 		next.secrets[name] = secret{value: value, origins: slices.Clone(origins)}
@@ -96,9 +101,15 @@ func check(name, value string) error {
 	}
 	switch n := utf8.RuneCountInString(value); {
 	case n < leastLength:
-		return fault.New(fault.InvalidInput, "the secret %s has %d characters: expected at least %d, because fewer could not be told from other text", name, n, leastLength)
+		return fault.New(
+			fault.InvalidInput,
+			"the secret %s has %d characters: expected at least %d, because fewer could not be told from other text",
+			name, n, leastLength,
+		)
 	case len(value) > maxLength:
-		return fault.New(fault.PayloadTooLarge, "the secret %s has %d bytes: expected at most %d", name, len(value), maxLength)
+		return fault.New(
+			fault.PayloadTooLarge, "the secret %s has %d bytes: expected at most %d", name, len(value), maxLength,
+		)
 	}
 	return nil
 }
@@ -149,7 +160,8 @@ func (s *Set) Grant(wanted map[string][]string) (*Set, error) {
 			sec, known = st.secrets[name]
 		}
 		if !known {
-			return nil, fault.New(fault.PermissionDenied, "there is no secret named %s here", name).With("secrets", s.Names())
+			return nil, fault.New(fault.PermissionDenied, "there is no secret named %s here", name).
+				With("secrets", s.Names())
 		}
 		origins := sec.origins
 		if asked := wanted[name]; len(origins) == 0 {
@@ -167,7 +179,9 @@ func (s *Set) Grant(wanted map[string][]string) (*Set, error) {
 				}
 			}
 			if len(origins) == 0 {
-				return nil, fault.New(fault.PermissionDenied, "the secret %s is for none of the origins that it is wanted for", name).With("origins", sec.origins)
+				return nil, fault.New(
+					fault.PermissionDenied, "the secret %s is for none of the origins that it is wanted for", name,
+				).With("origins", sec.origins)
 			}
 		}
 		if err := out.Add(name, sec.value, origins...); err != nil {
@@ -258,7 +272,8 @@ func (s *Set) Shown() []string {
 func linesOf(value string) (out []string) {
 	lines := strings.Split(value, "\n")
 	for _, l := range lines {
-		if l = strings.TrimSpace(l); len(lines) > 1 && len(l) >= leastLineLength {
+		l = strings.TrimSpace(l)
+		if len(lines) > 1 && len(l) >= leastLineLength {
 			out = append(out, l)
 		}
 	}
@@ -285,7 +300,10 @@ func (st *state) compile() {
 	}
 	// The longest comes first: of a secret that begins with another, all is hidden.
 	slices.SortFunc(st.patterns, func(a, b pattern) int {
-		return cmp.Or(cmp.Compare(len(b.runes), len(a.runes)), cmp.Compare(a.name, b.name), cmp.Compare(string(a.runes), string(b.runes)))
+		return cmp.Or(
+			cmp.Compare(len(b.runes), len(a.runes)), cmp.Compare(a.name, b.name),
+			cmp.Compare(string(a.runes), string(b.runes)),
+		)
 	})
 	st.index()
 	st.long = st.with(func(p pattern) bool { return len(p.runes) >= shortPattern })

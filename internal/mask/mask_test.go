@@ -85,7 +85,9 @@ func lowerHex(value string) string {
 }
 
 func TestEachFormIsMasked(t *testing.T) {
-	for _, value := range []string{awkward, "hunter2-correct-horse", "1234", "C:\\a\\b\\", `\\host\\\share`, "50%25off", "a&amp;b&", "%41%42"} {
+	for _, value := range []string{
+		awkward, "hunter2-correct-horse", "1234", "C:\\a\\b\\", `\\host\\\share`, "50%25off", "a&amp;b&", "%41%42",
+	} {
 		s := setOf(t, "PW", value)
 		for name, text := range formsOf(t, value) {
 			if strings.HasPrefix(name, "base64 ") && len(value) < 7 {
@@ -113,7 +115,10 @@ func TestOtherTextStays(t *testing.T) {
 	if !strings.Contains(picture, "1234") {
 		picture = picture[:1000] + "1234" + picture[1004:]
 	}
-	for _, text := range []string{"", "hunter2", "hunter2-correct-hors", "123 4", "%", `\`, "&", "&amp", picture, "{{secret:OTHER}}", "{{secret:PW}}"} {
+	for _, text := range []string{
+		"", "hunter2", "hunter2-correct-hors", "123 4", "%", `\`,
+		"&", "&amp", picture, "{{secret:OTHER}}", "{{secret:PW}}",
+	} {
 		if got := s.Mask(text); got != text {
 			t.Errorf("%.60q became %.60q", text, got)
 		}
@@ -140,7 +145,10 @@ func TestBeginningsOfASecretThatIsTyped(t *testing.T) {
 	}
 	s.TypedByKeys("PW", "OTHER")
 	for text, want := range map[string]string{
-		`{"typed":"hunter2"}`: `{"typed":"{{secret:PW}}"}`, "hunter2-corr": "{{secret:PW}}", "hunters": "hunters", "hun": "hun",
+		`{"typed":"hunter2"}`: `{"typed":"{{secret:PW}}"}`,
+		"hunter2-corr":        "{{secret:PW}}",
+		"hunters":             "hunters",
+		"hun":                 "hun",
 	} {
 		if got := s.Mask(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
@@ -150,7 +158,9 @@ func TestBeginningsOfASecretThatIsTyped(t *testing.T) {
 
 func TestTheLongerSecretWins(t *testing.T) {
 	s := setOf(t, "A", "password", "B", "password-of-root", "C", "secret")
-	if got := s.Mask("password-of-root and password, {{secret:A}}"); got != "{{secret:B}} and {{secret:A}}, {{secret:A}}" {
+	if got := s.Mask(
+		"password-of-root and password, {{secret:A}}",
+	); got != "{{secret:B}} and {{secret:A}}, {{secret:A}}" {
 		t.Error(got)
 	}
 	key := setOf(t, "KEY", "-----BEGIN-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF\n")
@@ -161,7 +171,11 @@ func TestTheLongerSecretWins(t *testing.T) {
 
 func TestMaskJSON(t *testing.T) {
 	s := setOf(t, "PW", awkward, "PIN", "12345")
-	in, err := json.Marshal(map[string]any{"a": "x" + awkward, awkward: []any{12345, "y", 1.5, true, nil}, "nested": `{"p":` + strconv.Quote(awkward) + "}"})
+	in, err := json.Marshal(map[string]any{
+		"a":      "x" + awkward,
+		awkward:  []any{12345, "y", 1.5, true, nil},
+		"nested": `{"p":` + strconv.Quote(awkward) + "}",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +185,8 @@ func TestMaskJSON(t *testing.T) {
 		t.Fatalf("%s: %v", got, err)
 	}
 	list, _ := out["{{secret:PW}}"].([]any)
-	if out["a"] != "x{{secret:PW}}" || len(list) != 5 || list[0] != "{{secret:PIN}}" || !strings.Contains(out["nested"].(string), "{{secret:PW}}") {
+	if out["a"] != "x{{secret:PW}}" || len(list) != 5 || list[0] != "{{secret:PIN}}" ||
+		!strings.Contains(out["nested"].(string), "{{secret:PW}}") {
 		t.Errorf("got %s", got)
 	}
 	// Nothing is taken apart inside an escape.
@@ -260,14 +275,22 @@ func TestWriterHoldsNothingBackWithoutNeed(t *testing.T) {
 // documents are outputs of ours, as they are without a secret and with these.
 var documents = []struct{ name, text, want string }{
 	{"names, numbers and words of ours stay",
-		`{"name":"my name is test","test":true,"duration_ms":1234,"outcome":"passed","root":["root","1234"],"code":"target_not_found"}` + "\n",
-		`{"name":"my {{secret:N}} is {{secret:T}}","test":true,"duration_ms":1234,"outcome":"passed","root":["{{secret:R}}","{{secret:D}}"],"code":"target_not_found"}` + "\n"},
-	{"an indented one", "{\n  \"name\": \"test\",\n  \"n\": 1234\n}\n", "{\n  \"name\": \"{{secret:T}}\",\n  \"n\": 1234\n}\n"},
+		`{"name":"my name is test","test":true,"duration_ms":1234,"outcome":"passed","root":["root","1234"],` +
+			`"code":"target_not_found"}` + "\n",
+		`{"name":"my {{secret:N}} is {{secret:T}}","test":true,"duration_ms":1234,"outcome":"passed",` +
+			`"root":["{{secret:R}}","{{secret:D}}"],"code":"target_not_found"}` + "\n"},
+	{
+		"an indented one", "{\n  \"name\": \"test\",\n  \"n\": 1234\n}\n",
+		"{\n  \"name\": \"{{secret:T}}\",\n  \"n\": 1234\n}\n",
+	},
 	{"words after it", "{\"a\":1234}\nthe name\n", "{\"a\":1234}\nthe {{secret:N}}\n"},
 	{"two of them", "[1234]\n[\"test\"]\n", "[1234]\n[\"{{secret:T}}\"]\n"},
 	{"none", "[1234] name\n{test}\n", "[{{secret:D}}] {{secret:N}}\n{{{secret:T}}}\n"},
 	{"one that was cut", "{\"name\": \"te", "{\"{{secret:N}}\": \"te"},
-	{"a long secret as a name and as a number", "{\"hunter2-correct\":41111111111,\"x\":411111111112}\n", "{\"{{secret:LONG}}\":\"{{secret:CARD}}\",\"x\":411111111112}\n"},
+	{
+		"a long secret as a name and as a number", "{\"hunter2-correct\":41111111111,\"x\":411111111112}\n",
+		"{\"{{secret:LONG}}\":\"{{secret:CARD}}\",\"x\":411111111112}\n",
+	},
 	{"a secret that is JSON", "{\"key\":\"abcdef\"}\n", "{{secret:KEY}}\n"},
 	{"not at the beginning of a line", "got {\"name\":1234}\n", "got {\"{{secret:N}}\":{{secret:D}}}\n"},
 }
@@ -276,7 +299,15 @@ var documents = []struct{ name, text, want string }{
 // JSON document but what its strings say, however it is written.
 func TestDocumentsStayJSON(t *testing.T) {
 	s := setOf(t, "T", "test")
-	for name, value := range map[string]string{"R": "root", "D": "1234", "N": "name", "P": "pass", "LONG": "hunter2-correct", "CARD": "41111111111", "KEY": `{"key":"abcdef"}`} {
+	for name, value := range map[string]string{
+		"R":    "root",
+		"D":    "1234",
+		"N":    "name",
+		"P":    "pass",
+		"LONG": "hunter2-correct",
+		"CARD": "41111111111",
+		"KEY":  `{"key":"abcdef"}`,
+	} {
 		if err := s.Add(name, value); err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +351,8 @@ func TestDocumentsStayJSON(t *testing.T) {
 func TestNumbersOfPages(t *testing.T) {
 	s := setOf(t, "PIN", "1234")
 	got := string(s.MaskJSON([]byte(`{"pin":1234,"minus":-1234,"other":12345,"name":"x1234","pin 1234":1}`)))
-	if want := `{"pin":"{{secret:PIN}}","minus":"{{secret:PIN}}","other":12345,"name":"x{{secret:PIN}}","pin {{secret:PIN}}":1}`; got != want {
+	if want := `{"pin":"{{secret:PIN}}","minus":"{{secret:PIN}}","other":12345,"name":"x{{secret:PIN}}",` +
+		`"pin {{secret:PIN}}":1}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -331,7 +363,8 @@ func TestNamesAndValuesThatAreRefused(t *testing.T) {
 		{"", "value", "no name"}, {"a b", "value", "no name"}, {"1a", "value", "no name"}, {"PIN", "123", "at least 4"},
 		{"BIG", strings.Repeat("x", 70_000), "at most"}, {"PW", "other", "two secrets named PW"},
 	} {
-		if err := s.Add(c.name, c.value); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
+		if err := s.Add(c.name, c.value); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -356,13 +389,16 @@ func TestReveal(t *testing.T) {
 	}
 	for address, ok := range map[string]bool{
 		"https://a.example.com/x": true, "https://a.b.example.com:443/": true, "http://localhost:8080/": true,
-		"https://example.com.evil.org/": false, "https://evilexample.com/": false, "http://a.example.com/": false, "http://localhost/": false, "about:blank": false, "": false,
+		"https://example.com.evil.org/": false, "https://evilexample.com/": false,
+		"http://a.example.com/": false, "http://localhost/": false, "about:blank": false, "": false,
 	} {
 		if _, err := s.Reveal("{{secret:BOUND}}", address); (err == nil) != ok {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if got := mask.Used("{{secret:A}} {{secret:}} {{secret:{{secret:B}} {{secret:A}} {{secret:C"); !slices.Equal(got, []string{"A", "B"}) {
+	if got := mask.Used(
+		"{{secret:A}} {{secret:}} {{secret:{{secret:B}} {{secret:A}} {{secret:C",
+	); !slices.Equal(got, []string{"A", "B"}) {
 		t.Error(got)
 	}
 }
@@ -404,7 +440,8 @@ func TestReferences(t *testing.T) {
 
 func TestFaultsAreMasked(t *testing.T) {
 	s := setOf(t, "PW", "hunter2")
-	e := s.Fault(fault.Wrap(fault.TargetNotFound, errors.New("saw hunter2"), "no hunter2 here").With("text", "is hunter2").With("count", 3))
+	e := s.Fault(fault.Wrap(fault.TargetNotFound, errors.New("saw hunter2"), "no hunter2 here").
+		With("text", "is hunter2").With("count", 3))
 	all := e.Error() + fmt.Sprint(e.Err) + fmt.Sprintf("%s", e.Evidence["text"])
 	if strings.Contains(all, "hunter2") || e.Evidence["count"] != 3 || !errors.Is(e, fault.TargetNotFound) {
 		t.Error(all, e.Evidence)
@@ -474,13 +511,20 @@ func TestGrant(t *testing.T) {
 		text      string
 		forbidden bool
 	}{
-		"everywhere":                {map[string][]string{"FREE": nil}, "https://x.test/", "FREE", false},
-		"asked for less":            {map[string][]string{"FREE": {"https://y.test"}}, "https://x.test/", "FREE", true},
-		"has less":                  {map[string][]string{"BOUND": nil}, "https://x.test/", "BOUND", true},
-		"both, the narrower":        {map[string][]string{"BOUND": {"https://shop.example.com"}}, "https://shop.example.com/", "BOUND", false},
-		"both, beside the narrower": {map[string][]string{"BOUND": {"https://shop.example.com"}}, "https://blog.example.com/", "BOUND", true},
-		"both, the wider":           {map[string][]string{"BOUND": {"https://*.example.com", "https://*.test"}}, "https://a.test/", "BOUND", false},
-		"not asked for":             {map[string][]string{"FREE": nil}, "https://a.test/", "BOUND", true},
+		"everywhere":     {map[string][]string{"FREE": nil}, "https://x.test/", "FREE", false},
+		"asked for less": {map[string][]string{"FREE": {"https://y.test"}}, "https://x.test/", "FREE", true},
+		"has less":       {map[string][]string{"BOUND": nil}, "https://x.test/", "BOUND", true},
+		"both, the narrower": {
+			map[string][]string{"BOUND": {"https://shop.example.com"}}, "https://shop.example.com/", "BOUND", false,
+		},
+		"both, beside the narrower": {
+			map[string][]string{"BOUND": {"https://shop.example.com"}}, "https://blog.example.com/", "BOUND", true,
+		},
+		"both, the wider": {
+			map[string][]string{"BOUND": {"https://*.example.com", "https://*.test"}},
+			"https://a.test/", "BOUND", false,
+		},
+		"not asked for": {map[string][]string{"FREE": nil}, "https://a.test/", "BOUND", true},
 	} {
 		granted, err := s.Grant(c.wanted)
 		if err != nil {
@@ -492,7 +536,10 @@ func TestGrant(t *testing.T) {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
-	for name, wanted := range map[string]map[string][]string{"unknown": {"NONE": nil}, "for no common origin": {"BOUND": {"https://b.test"}}} {
+	for name, wanted := range map[string]map[string][]string{
+		"unknown":              {"NONE": nil},
+		"for no common origin": {"BOUND": {"https://b.test"}},
+	} {
 		if _, err := s.Grant(wanted); !errors.Is(err, fault.PermissionDenied) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -156,7 +156,8 @@ func (p pattern) cutOff(text string, at []int, n int) int {
 		if strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...") {
 			return to
 		}
-		if next, _ := utf8.DecodeRuneInString(rest); p.typed && (rest == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next)) {
+		next, _ := utf8.DecodeRuneInString(rest)
+		if p.typed && (rest == "" || !unicode.IsLetter(next) && !unicode.IsDigit(next)) {
 			return to
 		}
 	}
@@ -286,7 +287,8 @@ func backslash(text string, r rune) (n int, more bool) {
 				}
 				slashes = n + again
 			}
-			if n, more = digits(text, slashes+1, 4, uint64(u)); n == 0 {
+			n, more = digits(text, slashes+1, 4, uint64(u))
+			if n == 0 {
 				return 0, more
 			}
 		}
@@ -306,7 +308,14 @@ func digits(text string, from, count int, want uint64) (end int, more bool) {
 	return from + count, false
 }
 
-var entities = map[rune][]string{'&': {"amp"}, '<': {"lt"}, '>': {"gt"}, '"': {"quot"}, '\'': {"apos"}, '\u00a0': {"nbsp"}}
+var entities = map[rune][]string{
+	'&':      {"amp"},
+	'<':      {"lt"},
+	'>':      {"gt"},
+	'"':      {"quot"},
+	'\'':     {"apos"},
+	'\u00a0': {"nbsp"},
+}
 
 // longestEntity is that of a character reference with all its digits.
 const longestEntity = 12
@@ -366,5 +375,9 @@ func insideData(text string, from, to int) bool {
 }
 
 func dataByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '='
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '/', c == '=':
+		return true
+	}
+	return false
 }

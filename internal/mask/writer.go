@@ -72,7 +72,8 @@ func (m *Writer) Write(p []byte) (int, error) {
 			continue
 		}
 		n := bytes.IndexByte(rest, '\n') + 1
-		if m.inLine = n == 0; m.inLine {
+		m.inLine = n == 0
+		if m.inLine {
 			n = len(rest)
 		}
 		m.part = append(m.part, rest[:n]...)

@@ -53,7 +53,11 @@ func carry(t *testing.T, text string, s Settings) (fleet.Job, carried) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := json.Marshal(payload{Case: &testCase{Plan: "plans/plan.yaml", Given: "plan.yaml", ID: "x", Name: "x"}, Settings: s, Single: true})
+	raw, err := json.Marshal(payload{
+		Case:     &testCase{Plan: "plans/plan.yaml", Given: "plan.yaml", ID: "x", Name: "x"},
+		Settings: s,
+		Single:   true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,9 @@ func TestJobsShareABrowser(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><p id="met"></p><script>met.textContent = 'met [' + document.cookie + localStorage.who + ']'; document.cookie = 'who=me'; localStorage.who = 'me'</script>`)
+		_, _ = io.WriteString(w, `<!doctype html><link rel="icon" href="data:,"><p id="met"></p>`+
+			`<script>met.textContent = 'met [' + document.cookie + localStorage.who + ']'; document.cookie = `+
+			`'who=me'; localStorage.who = 'me'</script>`)
 	}))
 	t.Cleanup(site.Close)
 	all := &browsers{tb: t}
@@ -79,7 +85,8 @@ func TestJobsShareABrowser(t *testing.T) {
 	defer r.Close()
 	run := func(what, expect string, s Settings, browsers int) {
 		t.Helper()
-		j, files := carry(t, "open: "+site.URL+"\nsteps:\n  - {expect: {target: \"#met\", text_equals: \""+expect+"\"}, timeout: 30s}\n", s)
+		j, files := carry(t, "open: "+site.URL+"\nsteps:\n  - {expect: {target: \"#met\", text_equals: \""+expect+
+			"\"}, timeout: 30s}\n", s)
 		got := r.Run(t.Context(), j, files)
 		if got.Err != nil || !got.OK {
 			t.Errorf("%s: %v, %s", what, got.Err, got.JSON)

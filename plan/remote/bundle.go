@@ -49,9 +49,16 @@ func (p *packer) file(name string, data []byte) error {
 	p.files++
 	p.bytes += int64(len(data))
 	if p.files > maxFiles || p.bytes > maxBytes {
-		return fault.New(fault.PayloadTooLarge, "the plan and its maps are more than %d files or %d MiB", maxFiles, maxBytes>>20).Next("name the maps that the plan needs, instead of a folder with more")
+		return fault.New(
+			fault.PayloadTooLarge, "the plan and its maps are more than %d files or %d MiB", maxFiles, maxBytes>>20,
+		).Next("name the maps that the plan needs, instead of a folder with more")
 	}
-	if err := p.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(data))}); err != nil {
+	if err := p.tar.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg,
+		Name:     name,
+		Mode:     0o644,
+		Size:     int64(len(data)),
+	}); err != nil {
 		return err
 	}
 	_, err := p.tar.Write(data)
@@ -164,7 +171,10 @@ func unpack(dir string, archive []byte) error {
 			return fault.New(fault.InvalidInput, "the job's files cannot be read: %v", err)
 		}
 		if files == maxFiles || h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name) {
-			return fault.New(fault.UnsafePath, "the job's archive has the entry %q: expected at most %d files below its own folder", h.Name, maxFiles)
+			return fault.New(
+				fault.UnsafePath, "the job's archive has the entry %q: expected at most %d files below its own folder",
+				h.Name, maxFiles,
+			)
 		}
 		if sparse(h) {
 			return fault.New(
@@ -173,7 +183,8 @@ func unpack(dir string, archive []byte) error {
 				h.Name,
 			)
 		}
-		if left -= h.Size; h.Size < 0 || left < 0 {
+		left -= h.Size
+		if h.Size < 0 || left < 0 {
 			return tooLarge()
 		}
 		if err := root.MkdirAll(path.Dir(h.Name), 0o755); err != nil {

@@ -103,12 +103,16 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, v View, cance
 		Record: func(r fleet.Record) {
 			if n := len(r.Losses); n > losses[r.ID] && r.Phase != fleet.Done && v.Note != nil {
 				losses[r.ID] = n
-				v.Note(fmt.Sprintf("%s: worker %s was lost; worker %s runs it again", jobs[at[r.ID]].Name, r.Losses[n-1].Worker, r.Worker))
+				v.Note(fmt.Sprintf(
+					"%s: worker %s was lost; worker %s runs it again",
+					jobs[at[r.ID]].Name, r.Losses[n-1].Worker, r.Worker,
+				))
 			}
 		},
 		Done: func(r fleet.Record) {
 			e := read(ctx, q, jobs[at[r.ID]], r, v.Trusted)
-			if e.Skipped = withdrawn.has(r.ID); e.Skipped {
+			e.Skipped = withdrawn.has(r.ID)
+			if e.Skipped {
 				e = skipped(jobs[at[r.ID]])
 			}
 			if v.FailFast && !e.OK && !e.Skipped {
@@ -175,9 +179,15 @@ func skipped(j fleet.Job) Ended {
 	c := plan.CaseResult{Plan: j.Name, Name: j.Name, Steps: []plan.StepResult{}, Outcome: report.Skipped}
 	var p payload
 	if json.Unmarshal(j.Payload, &p) == nil && p.Case != nil {
-		c.Plan, c.ID, c.Tags = p.Case.Given, p.Case.ID, p.Case.Tags
+		c.Plan = p.Case.Given
+		c.ID = p.Case.ID
+		c.Tags = p.Case.Tags
 	}
-	e := Ended{Record: fleet.Record{Run: j.Run, ID: j.ID, Name: j.Name}, Skipped: true, Report: plan.Result{Cases: []plan.CaseResult{c}}.Report()}
+	e := Ended{
+		Record:  fleet.Record{Run: j.Run, ID: j.ID, Name: j.Name},
+		Skipped: true,
+		Report:  plan.Result{Cases: []plan.CaseResult{c}}.Report(),
+	}
 	e.Answer.Result, _ = fleet.Encode(c) // a result without a page's values
 	return e
 }
@@ -219,17 +229,27 @@ func read(ctx context.Context, q *queue.Queue, j fleet.Job, r fleet.Record, trus
 	if f == nil && len(raw) == 0 {
 		f = fault.New(fault.InvalidResult, "the job ended without a result")
 	}
-	e.Error, e.OK, e.Report = f, f == nil && r.Outcome.OK && e.Answer.OK, e.Answer.Report
+	e.Error = f
+	e.OK = f == nil && r.Outcome.OK && e.Answer.OK
+	e.Report = e.Answer.Report
 	if f != nil {
 		e.Report = withoutResult(j, r, f, e.Answer.Report)
 		if e.Answer.Result == nil {
 			lost := struct {
 				plan.CaseResult
 				Error *fault.Error `json:"error"`
-			}{plan.CaseResult{Plan: j.Name, Name: j.Name, Steps: []plan.StepResult{}, Outcome: report.Failed, DurationMS: r.Outcome.DurationMS}, f}
+			}{plan.CaseResult{
+				Plan:       j.Name,
+				Name:       j.Name,
+				Steps:      []plan.StepResult{},
+				Outcome:    report.Failed,
+				DurationMS: r.Outcome.DurationMS,
+			}, f}
 			var p payload
 			if json.Unmarshal(j.Payload, &p) == nil && p.Case != nil {
-				lost.Plan, lost.ID, lost.Tags = p.Case.Given, p.Case.ID, p.Case.Tags
+				lost.Plan = p.Case.Given
+				lost.ID = p.Case.ID
+				lost.Tags = p.Case.Tags
 			}
 			e.Answer.Result, _ = fleet.Encode(lost)
 			e.Answer.Single = p.Single
@@ -243,8 +263,14 @@ func read(ctx context.Context, q *queue.Queue, j fleet.Job, r fleet.Record, trus
 // its own, and a test that says why.
 func withoutResult(j fleet.Job, r fleet.Record, f *fault.Error, own report.Run) report.Run {
 	t := report.Test{
-		Name: "fleet", Class: "fleet", Outcome: report.Broken, Kind: string(f.Code), Message: string(f.Code) + ": " + f.Message,
-		Failures: []report.Failure{{Message: string(f.Code) + ": " + f.Message}}, Texts: report.EvidenceText(f), DurationMS: r.Outcome.DurationMS,
+		Name:       "fleet",
+		Class:      "fleet",
+		Outcome:    report.Broken,
+		Kind:       string(f.Code),
+		Message:    string(f.Code) + ": " + f.Message,
+		Failures:   []report.Failure{{Message: string(f.Code) + ": " + f.Message}},
+		Texts:      report.EvidenceText(f),
+		DurationMS: r.Outcome.DurationMS,
 	}
 	if len(own.Suites) == 0 {
 		own.Suites = []report.Suite{{Name: j.Name}}
@@ -260,7 +286,9 @@ func (e Ended) Save(ctx context.Context, q *queue.Queue, to report.Folder, dir s
 	var failed error
 	for name, at := range e.Record.Outcome.Files {
 		if !filepath.IsLocal(name) {
-			failed = errors.Join(failed, fault.New(fault.UnsafePath, "the job made a file %q, which is outside its folder", name))
+			failed = errors.Join(
+				failed, fault.New(fault.UnsafePath, "the job made a file %q, which is outside its folder", name),
+			)
 			continue
 		}
 		data, err := q.Download(ctx, at)
@@ -299,7 +327,11 @@ type Outcome struct {
 
 // Merge makes one outcome of the jobs of a submission.
 func Merge(ended []Ended, began time.Time) Outcome {
-	o := Outcome{OK: true, results: []json.RawMessage{}, totals: plan.Result{Totals: map[string]int{}, DurationMS: time.Since(began).Milliseconds()}}
+	o := Outcome{
+		OK:      true,
+		results: []json.RawMessage{},
+		totals:  plan.Result{Totals: map[string]int{}, DurationMS: time.Since(began).Milliseconds()},
+	}
 	o.single = len(ended) == 1 && ended[0].Answer.Single
 	o.Report = report.Run{Title: "run", Suites: []report.Suite{}}
 	for _, e := range ended {
@@ -313,7 +345,9 @@ func Merge(ended []Ended, began time.Time) Outcome {
 			o.totals.Totals[c.Outcome]++
 		}
 		for _, r := range e.Answer.Repairs {
-			if !slices.ContainsFunc(o.Repairs, func(x mend.Repaired) bool { return x.File == r.File && x.Diff == r.Diff }) {
+			if !slices.ContainsFunc(o.Repairs, func(x mend.Repaired) bool {
+				return x.File == r.File && x.Diff == r.Diff
+			}) {
 				o.Repairs = append(o.Repairs, r)
 			}
 		}
@@ -335,7 +369,8 @@ func Merge(ended []Ended, began time.Time) Outcome {
 
 // fail says that the outcome is not all there is to know.
 func (o *Outcome) fail() {
-	if o.OK, o.Report.OK = false, false; !o.single {
+	o.OK, o.Report.OK = false, false
+	if !o.single {
 		o.Report.Result = o.JSON()
 	}
 }

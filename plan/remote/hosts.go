@@ -134,7 +134,8 @@ func (p *hosts) take(ctx context.Context, r Request, maps []Mapped, archive []by
 	if !shared {
 		w.key = ""
 	}
-	if w.dir, err = os.MkdirTemp(p.temp, "outrider-maps-"); err == nil {
+	w.dir, err = os.MkdirTemp(p.temp, "outrider-maps-")
+	if err == nil {
 		w.maps, err = mapsIn(w.dir, maps, archive)
 	}
 	if err == nil {
@@ -203,7 +204,12 @@ func (w *warm) answers(ctx context.Context) bool {
 	if len(tabs) != 1 { // its own, which no job has
 		return false
 	}
-	reply := w.Do(ctx, runtime.Call{ID: "probe", Target: runtime.Target{RuntimeID: tabs[0].RuntimeID}, Name: "page.info", Timeout: probeWithin})
+	reply := w.Do(ctx, runtime.Call{
+		ID:      "probe",
+		Target:  runtime.Target{RuntimeID: tabs[0].RuntimeID},
+		Name:    "page.info",
+		Timeout: probeWithin,
+	})
 	return reply.Err == nil
 }
 

@@ -119,7 +119,8 @@ type Answer struct {
 // secrets are masked.
 func (a Answer) encode(result any, paths *strings.Replacer, secrets *mask.Set) (json.RawMessage, error) {
 	var err error
-	if a.Result, err = fleet.Encode(result); err != nil {
+	a.Result, err = fleet.Encode(result)
+	if err != nil {
 		return nil, err
 	}
 	some := false

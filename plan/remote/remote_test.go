@@ -38,7 +38,9 @@ func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
 	if err := os.WriteFile(secret, []byte(`[{"name": "secret-of-the-worker"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "other.yaml"), []byte("steps: [{call: page.info, name: secret-of-the-worker}]"), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(dir, "other.yaml"), []byte("steps: [{call: page.info, name: secret-of-the-worker}]"), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	for name, plan := range map[string]string{
@@ -51,7 +53,8 @@ func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
 		"a route's body":      "route: {url: '**', path: " + secret + "}\nsteps: [{call: page.info}]",
 		"a step's recording":  "steps: [{call: page.info, route: {url: '**', har: " + secret + "}}]",
 		"the environment":     "vars: {home: \"${env.HOME}\"}\nsteps: [{call: page.info}]",
-		"a reference":         "secrets: {PW: {file: " + secret + "}}\nsteps: [{call: page.info, name: \"${env.PATH}\", args: {x: \"${env.PATH}\"}}]",
+		"a reference": "secrets: {PW: {file: " + secret +
+			"}}\nsteps: [{call: page.info, name: \"${env.PATH}\", args: {x: \"${env.PATH}\"}}]",
 	} {
 		t.Run(name, func(t *testing.T) {
 			archive := newPacker()
@@ -62,7 +65,9 @@ func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, err := json.Marshal(payload{Case: &testCase{Plan: "plans/plan.yaml", Given: "plan.yaml", ID: "x", Name: "x"}})
+			raw, err := json.Marshal(payload{
+				Case: &testCase{Plan: "plans/plan.yaml", Given: "plan.yaml", ID: "x", Name: "x"},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,10 +80,12 @@ func TestAJobNamesNoFilesOfTheWorker(t *testing.T) {
 			}
 			defer r.Close()
 			got := r.Run(t.Context(), fleet.Job{Payload: raw}, carried{plansArchive: data})
-			if got.Err == nil || fault.CodeOf(got.Err) != fault.InvalidInput || strings.Contains(got.Err.Error(), "secret-of-the-worker") {
+			if got.Err == nil || fault.CodeOf(got.Err) != fault.InvalidInput ||
+				strings.Contains(got.Err.Error(), "secret-of-the-worker") {
 				t.Fatalf("got %v", got.Err)
 			}
-			if text := got.Err.Error(); !strings.Contains(text, "none of the plan's own files") && !strings.Contains(text, "the environment has no variable") || !strings.Contains(text, "plan.yaml:") {
+			if text := got.Err.Error(); !strings.Contains(text, "none of the plan's own files") &&
+				!strings.Contains(text, "the environment has no variable") || !strings.Contains(text, "plan.yaml:") {
 				t.Errorf("the error does not say what and where: %s", text)
 			}
 		})
@@ -109,7 +116,8 @@ func TestNamesInAnArchiveStayInside(t *testing.T) {
 
 func TestFilesLieToEachOtherAsTheyDo(t *testing.T) {
 	got, err := layout([]string{"plans/a/one.yaml", "plans/common/login.yaml", "state.json"})
-	if err != nil || got["plans/a/one.yaml"] != "plans/plans/a/one.yaml" || got["plans/common/login.yaml"] != "plans/plans/common/login.yaml" || got["state.json"] != "plans/state.json" {
+	if err != nil || got["plans/a/one.yaml"] != "plans/plans/a/one.yaml" ||
+		got["plans/common/login.yaml"] != "plans/plans/common/login.yaml" || got["state.json"] != "plans/state.json" {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if got, err := layout([]string{"plans/a/one.yaml"}); err != nil || got["plans/a/one.yaml"] != "plans/one.yaml" {
@@ -120,15 +128,22 @@ func TestFilesLieToEachOtherAsTheyDo(t *testing.T) {
 // TestMergingSkippedAndLostJobs: a submission whose jobs did not all run has a report of
 // each of them.
 func TestMergingSkippedAndLostJobs(t *testing.T) {
-	raw, err := json.Marshal(payload{Case: &testCase{Plan: "plans/p.yaml", Given: "p.yaml", ID: "p.yaml#2", Name: "p [2]"}})
+	raw, err := json.Marshal(payload{
+		Case: &testCase{Plan: "plans/p.yaml", Given: "p.yaml", ID: "p.yaml#2", Name: "p [2]"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	j := fleet.Job{Run: "r", ID: "0002", Name: "p [2]", Payload: raw}
-	lost := read(t.Context(), nil, j, fleet.Record{Name: j.Name, Outcome: &fleet.Outcome{Error: fault.New(fault.WorkerLost, "it is gone")}}, func(fleet.Record) error { return nil })
+	lost := read(
+		t.Context(), nil, j,
+		fleet.Record{Name: j.Name, Outcome: &fleet.Outcome{Error: fault.New(fault.WorkerLost, "it is gone")}},
+		func(fleet.Record) error { return nil },
+	)
 	o := Merge([]Ended{skipped(j), lost}, time.Now())
 	text, err := json.Marshal(o.JSON())
-	if err != nil || !bytes.Contains(text, []byte(`"totals":{"failed":1,"skipped":1}`)) || !bytes.Contains(text, []byte(`"id":"p.yaml#2"`)) || !bytes.Contains(text, []byte(`"code":"worker_lost"`)) {
+	if err != nil || !bytes.Contains(text, []byte(`"totals":{"failed":1,"skipped":1}`)) ||
+		!bytes.Contains(text, []byte(`"id":"p.yaml#2"`)) || !bytes.Contains(text, []byte(`"code":"worker_lost"`)) {
 		t.Errorf("got %s, %v", text, err)
 	}
 	if o.OK || len(o.Report.Suites) != 2 || o.Report.Suites[0].Name == o.Report.Suites[1].Name {
@@ -147,7 +162,10 @@ func TestFoldersOfKilledWorkersGo(t *testing.T) {
 	defer end()
 	killed := filepath.Join(base, folders+"killed")
 	elsewhere := t.TempDir()
-	if err := errors.Join(os.MkdirAll(filepath.Join(killed, "outrider-job-1"), 0o700), os.Symlink(elsewhere, filepath.Join(base, folders+"link"))); err != nil {
+	if err := errors.Join(
+		os.MkdirAll(filepath.Join(killed, "outrider-job-1"), 0o700),
+		os.Symlink(elsewhere, filepath.Join(base, folders+"link")),
+	); err != nil {
 		t.Fatal(err)
 	}
 	next, endNext, err := ownFolder(base)

@@ -98,7 +98,8 @@ func (r *Runner) run(ctx context.Context, j fleet.Job, to worker.Reporter, trace
 	defer engine.Close()
 	archive, mapped := []byte(nil), []byte(nil)
 	if p.Case != nil || p.Before != nil {
-		if archive, err = to.File(ctx, plansArchive); err == nil {
+		archive, err = to.File(ctx, plansArchive)
+		if err == nil {
 			err = unpack(dir, archive)
 		}
 	}
@@ -108,7 +109,16 @@ func (r *Runner) run(ctx context.Context, j fleet.Job, to worker.Reporter, trace
 	if err != nil {
 		return worker.Result{Err: err}
 	}
-	x := &execution{runner: r, p: p, trace: trace, dir: dir, engine: engine, to: to, mapped: mapped, names: map[string]string{filepath.Join(dir, artifacts): p.Artifacts}}
+	x := &execution{
+		runner: r,
+		p:      p,
+		trace:  trace,
+		dir:    dir,
+		engine: engine,
+		to:     to,
+		mapped: mapped,
+		names:  map[string]string{filepath.Join(dir, artifacts): p.Artifacts},
+	}
 	if p.Check != nil {
 		return x.check(ctx)
 	}
@@ -142,14 +152,20 @@ func (x *execution) load(c *testCase) (*plan.Suite, error) {
 		return nil, err
 	}
 	source.Engine = x.engine
-	suite, err := plan.Load(plan.Selection{Source: source, Paths: []string{at(c.Plan)}, Part: schedule.Part{Index: 1, Of: 1}})
+	suite, err := plan.Load(plan.Selection{
+		Source: source,
+		Paths:  []string{at(c.Plan)},
+		Part:   schedule.Part{Index: 1, Of: 1},
+	})
 	if err == nil && len(suite.Cases) != 1 {
 		err = fault.New(fault.InvalidInput, "a job is one case: this one has %d", len(suite.Cases))
 	}
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "the job's plan: %s", pathsOf(x.names).Replace(err.Error()))
 	}
-	suite.Cases[0].ID, suite.Cases[0].Name, suite.Cases[0].Tags = c.ID, c.Name, c.Tags
+	suite.Cases[0].ID = c.ID
+	suite.Cases[0].Name = c.Name
+	suite.Cases[0].Tags = c.Tags
 	return suite, nil
 }
 
@@ -173,8 +189,15 @@ func (x *execution) host(ctx context.Context, r Request, shared bool) (*warm, er
 // options are those of a run here, with everything that it writes in the job's folder.
 func (x *execution) options(w *warm, g *guard) plan.Options {
 	o := plan.Options{
-		NewID: x.runner.opts.NewID, CallTimeout: x.p.Settings.CallTimeout, Folder: report.Changed(report.Anywhere, w.Secrets.MaskBytes), Evidence: x.p.Evidence,
-		Secrets: w.Secrets, Root: x.dir, Starts: g.starts, Many: !x.p.Single, Maps: mend.FilesOf(w.maps),
+		NewID:       x.runner.opts.NewID,
+		CallTimeout: x.p.Settings.CallTimeout,
+		Folder:      report.Changed(report.Anywhere, w.Secrets.MaskBytes),
+		Evidence:    x.p.Evidence,
+		Secrets:     w.Secrets,
+		Root:        x.dir,
+		Starts:      g.starts,
+		Many:        !x.p.Single,
+		Maps:        mend.FilesOf(w.maps),
 	}
 	if x.p.Artifacts != "" {
 		o.Artifacts = filepath.Join(x.dir, artifacts)
@@ -209,7 +232,8 @@ func (x *execution) testCase(ctx context.Context) worker.Result {
 	defer func() { x.runner.hosts.put(w, well) }()
 	g := newGuard(w.Dictionary(), x.to, w.maps)
 	o := x.options(w, g)
-	if o.Locks, err = mend.LocksOf(w.maps); err != nil {
+	o.Locks, err = mend.LocksOf(w.maps)
+	if err != nil {
 		return worker.Result{Err: err}
 	}
 	o.Open = open
@@ -237,7 +261,9 @@ func (x *execution) testCase(ctx context.Context) worker.Result {
 func broken(r plan.Result) bool {
 	of := []fault.Code{fault.BrowserLost, fault.TabCrashed, fault.Internal, fault.RuntimeNotReady, fault.Cancelled}
 	return slices.ContainsFunc(r.Cases, func(c plan.CaseResult) bool {
-		return slices.ContainsFunc(c.Steps, func(s plan.StepResult) bool { return s.Error != nil && slices.Contains(of, s.Error.Code) })
+		return slices.ContainsFunc(c.Steps, func(s plan.StepResult) bool {
+			return s.Error != nil && slices.Contains(of, s.Error.Code)
+		})
 	})
 }
 

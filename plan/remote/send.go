@@ -74,14 +74,18 @@ func needs(j *fleet.Job, c *spec.Case) {
 func (s *Submission) Cannot(suite *plan.Suite) error {
 	for _, c := range suite.Cases {
 		if path := c.Absolute(); path != "" {
-			return fmt.Errorf("%s names %s, which is a file of this machine: a plan that is sent names files relative to its own", c.Plan.Path(), path)
+			return fmt.Errorf(
+				"%s names %s, which is a file of this machine: a plan that is sent names files relative to its own",
+				c.Plan.Path(), path,
+			)
 		}
 		states, err := c.States()
 		if err != nil {
 			return fmt.Errorf("%w: a storage state that only a step names cannot be sent", err)
 		}
 		if len(states) > 0 && !s.States {
-			return fmt.Errorf("%s begins with the storage state %s, which has cookies: they are sent to the fleet only with --send-storage-state", c.Plan.Path(), states[0])
+			return fmt.Errorf("%s begins with the storage state %s, which has cookies: they are sent to the fleet "+
+				"only with --send-storage-state", c.Plan.Path(), states[0])
 		}
 		for _, path := range states {
 			if _, err := plan.LoadState(path); err != nil {
@@ -112,8 +116,16 @@ func (s *Submission) Cases(ctx context.Context, suite *plan.Suite) ([]fleet.Job,
 		one.RetriesGiven = s.RetriesGiven
 		j := s.job(i, c.Name, bundle, at)
 		needs(&j, c)
-		p := payload{Case: one, Maps: mapped, Settings: s.Settings, Evidence: s.Evidence, Artifacts: s.Artifacts, Single: suite.Single()}
-		if jobs, err = s.add(ctx, jobs, j, p); err != nil {
+		p := payload{
+			Case:      one,
+			Maps:      mapped,
+			Settings:  s.Settings,
+			Evidence:  s.Evidence,
+			Artifacts: s.Artifacts,
+			Single:    suite.Single(),
+		}
+		jobs, err = s.add(ctx, jobs, j, p)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +145,8 @@ func (s *Submission) Check(ctx context.Context, x plan.Expectations, before *pla
 			return nil, fault.New(fault.InvalidInput, "%v", err)
 		}
 		files := bundles{queue: s.Queue, sent: map[string]sent{}, vars: s.Vars}
-		if p.Before, bundle, err = files.testCase(ctx, before.Cases[0]); err != nil {
+		p.Before, bundle, err = files.testCase(ctx, before.Cases[0])
+		if err != nil {
 			return nil, err
 		}
 		needs(&s.Job, before.Cases[0])
@@ -150,7 +163,11 @@ func (s *Submission) Check(ctx context.Context, x plan.Expectations, before *pla
 func (s *Submission) job(i int, name string, bundle, maps *fleet.Object) fleet.Job {
 	s.Run = cmp.Or(s.Run, submit.NewRun())
 	j := s.Job
-	j.Run, j.ID, j.Kind, j.Name, j.Files = s.Run, fmt.Sprintf("%04d", i+1), Kind, name, map[string]fleet.Object{}
+	j.Run = s.Run
+	j.ID = fmt.Sprintf("%04d", i+1)
+	j.Kind = Kind
+	j.Name = name
+	j.Files = map[string]fleet.Object{}
 	if bundle != nil {
 		j.Files[plansArchive] = *bundle
 	}
@@ -209,20 +226,29 @@ func (b *bundles) testCase(ctx context.Context, c *spec.Case) (*testCase, *fleet
 	key := strings.Join(append(slices.Clone(plans), states...), "\x00")
 	one, ok := b.sent[key]
 	if !ok {
-		if one, err = b.send(ctx, plans, states); err != nil {
+		one, err = b.send(ctx, plans, states)
+		if err != nil {
 			return nil, nil, err
 		}
 		b.sent[key] = one
 	}
 	out := &testCase{
-		Plan: one.names[c.Plan.Path()], Given: c.Plan.Path(), Files: map[string]string{}, ID: c.ID, Name: c.Name, Tags: c.Tags,
-		Vars: one.vars, Env: one.env, Number: c.Number,
+		Plan:   one.names[c.Plan.Path()],
+		Given:  c.Plan.Path(),
+		Files:  map[string]string{},
+		ID:     c.ID,
+		Name:   c.Name,
+		Tags:   c.Tags,
+		Vars:   one.vars,
+		Env:    one.env,
+		Number: c.Number,
 	}
 	for given, at := range one.names {
 		out.Files[at] = given
 	}
 	if c.Scope.Row != nil {
-		if out.Row, err = fleet.Encode(c.Scope.Row); err != nil {
+		out.Row, err = fleet.Encode(c.Scope.Row)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -232,11 +258,13 @@ func (b *bundles) testCase(ctx context.Context, c *spec.Case) (*testCase, *fleet
 func (b *bundles) send(ctx context.Context, plans, states []string) (sent, error) {
 	out := sent{env: map[string]string{}}
 	var err error
-	if out.names, err = layout(slices.Concat(plans, states)); err != nil {
+	out.names, err = layout(slices.Concat(plans, states))
+	if err != nil {
 		return out, err
 	}
 	if len(b.vars) > 0 {
-		if out.vars, err = fleet.Encode(b.vars); err != nil {
+		out.vars, err = fleet.Encode(b.vars)
+		if err != nil {
 			return out, err
 		}
 	}
@@ -271,7 +299,8 @@ func layout(paths []string) (map[string]string, error) {
 	root := ""
 	for i, path := range paths {
 		var err error
-		if full[i], err = filepath.Abs(path); err != nil {
+		full[i], err = filepath.Abs(path)
+		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "the path %s: %v", path, err)
 		}
 		if dir := filepath.Dir(full[i]); i == 0 {
@@ -280,7 +309,9 @@ func layout(paths []string) (map[string]string, error) {
 		for !spec.Below(root, full[i]) {
 			up := filepath.Dir(root)
 			if up == root {
-				return nil, fault.New(fault.InvalidInput, "the files of the plan are on different volumes: %s and %s", paths[0], path)
+				return nil, fault.New(
+					fault.InvalidInput, "the files of the plan are on different volumes: %s and %s", paths[0], path,
+				)
 			}
 			root = up
 		}

@@ -28,12 +28,14 @@ func PackSession(
 ) (json.RawMessage, error) {
 	out := leased{Settings: s}
 	var err error
-	if out.Face, err = fleet.Encode(face); err != nil {
+	out.Face, err = fleet.Encode(face)
+	if err != nil {
 		return nil, err
 	}
 	if len(maps) > 0 {
 		archive := newPacker()
-		if out.Maps, err = archive.maps(maps, project); err != nil {
+		out.Maps, err = archive.maps(maps, project)
+		if err != nil {
 			return nil, err
 		}
 		data, err := archive.close()
@@ -51,7 +53,10 @@ func PackSession(
 
 // Session serves sessions of one protocol: a browser is opened for each, as for a job,
 // and closed with it.
-func (r *Runner) Session(q *queue.Queue, tenant string, serve func(ctx context.Context, h Host, face json.RawMessage, stream io.ReadWriteCloser) error) session.Server {
+func (r *Runner) Session(
+	q *queue.Queue, tenant string,
+	serve func(ctx context.Context, h Host, face json.RawMessage, stream io.ReadWriteCloser) error,
+) session.Server {
 	return func(ctx context.Context, options json.RawMessage, stream io.ReadWriteCloser) error {
 		var in leased
 		if err := json.Unmarshal(options, &in); err != nil {
@@ -60,7 +65,8 @@ func (r *Runner) Session(q *queue.Queue, tenant string, serve func(ctx context.C
 		var archive []byte
 		if in.Bundle != nil {
 			var err error
-			if archive, err = q.Download(ctx, *in.Bundle); err != nil {
+			archive, err = q.Download(ctx, *in.Bundle)
+			if err != nil {
 				return err
 			}
 		}

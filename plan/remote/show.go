@@ -106,5 +106,8 @@ func unserved(ctx context.Context, q *queue.Queue, jobs []fleet.Job) string {
 	case len(workers) == 0:
 		return "the fleet has no worker now: the jobs wait until one joins"
 	}
-	return fmt.Sprintf("%d of %d jobs wait for a worker with %s: none of the fleet's %d has that", waiting, len(jobs), needs, len(workers))
+	return fmt.Sprintf(
+		"%d of %d jobs wait for a worker with %s: none of the fleet's %d has that",
+		waiting, len(jobs), needs, len(workers),
+	)
 }

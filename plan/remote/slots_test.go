@@ -42,7 +42,8 @@ func BenchmarkSlots(b *testing.B) {
 	}))
 	b.Cleanup(site.Close)
 	path := filepath.Join(b.TempDir(), "slow.yaml")
-	if err := os.WriteFile(path, []byte("steps:\n"+strings.Repeat("  - {open: "+site.URL+"}\n", slotLoads)), 0o600); err != nil {
+	err := os.WriteFile(path, []byte("steps:\n"+strings.Repeat("  - {open: "+site.URL+"}\n", slotLoads)), 0o600)
+	if err != nil {
 		b.Fatal(err)
 	}
 	one, oneFloor := 0.0, 0.0
@@ -51,7 +52,9 @@ func BenchmarkSlots(b *testing.B) {
 			jobs, floor := slotWorker(b, path, slots), slotFloor(b, site.URL, slots)
 			jobs("warm", slots) // browsers are there
 			floor(slots)
-			n, rate, bare := 0, 0.0, 0.0
+			n := 0
+			rate := 0.0
+			bare := 0.0
 			for b.Loop() {
 				n++
 				rate, bare = jobs(fmt.Sprint("run", n), 2*slots), floor(2*slots)
@@ -78,13 +81,22 @@ func slotWorker(b *testing.B, path string, slots int) func(run string, jobs int)
 		b.Fatal(err)
 	}
 	b.Cleanup(r.Close)
-	w := worker.New(worker.Options{Sources: []worker.Source{{Queue: q}}, Slots: slots, Runners: map[string]worker.Runner{Kind: r}})
+	w := worker.New(worker.Options{
+		Sources: []worker.Source{{Queue: q}},
+		Slots:   slots,
+		Runners: map[string]worker.Runner{Kind: r},
+	})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.Run(ctx) })
 	b.Cleanup(func() { stop(); running.Wait() })
 	return func(run string, jobs int) float64 {
-		suite, err := plan.Load(plan.Selection{Source: spec.Source{Engine: runtimetest.Engine(b)}, Paths: []string{path}, Part: schedule.Part{Index: 1, Of: 1}, Repeat: jobs})
+		suite, err := plan.Load(plan.Selection{
+			Source: spec.Source{Engine: runtimetest.Engine(b)},
+			Paths:  []string{path},
+			Part:   schedule.Part{Index: 1, Of: 1},
+			Repeat: jobs,
+		})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -149,14 +161,21 @@ type floorClient struct {
 func (c floorClient) work(ctx context.Context, url string, next <-chan struct{}) error {
 	for range next {
 		var made struct{ BrowserContextID, TargetID, SessionID string }
-		if err := c.client.Do(ctx, "", "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &made); err != nil {
+		if err := c.client.Do(
+			ctx, "", "Target.createBrowserContext", map[string]any{"disposeOnDetach": true}, &made,
+		); err != nil {
 			return err
 		}
 		in := map[string]any{"browserContextId": made.BrowserContextID}
-		if err := c.client.Do(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true, "browserContextId": made.BrowserContextID}, &made); err != nil {
+		if err := c.client.Do(
+			ctx, "", "Target.createTarget",
+			map[string]any{"url": "about:blank", "newWindow": true, "browserContextId": made.BrowserContextID}, &made,
+		); err != nil {
 			return err
 		}
-		if err := c.client.Do(ctx, "", "Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &made); err != nil {
+		if err := c.client.Do(
+			ctx, "", "Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &made,
+		); err != nil {
 			return err
 		}
 		if err := c.client.Do(ctx, made.SessionID, "Page.enable", nil, nil); err != nil {

@@ -31,12 +31,14 @@ func ownFolder(base string) (dir string, remove func(), err error) {
 		sweep(old)
 	}
 	for range 3 { // another worker may have swept it before it was locked
-		if dir, err = os.MkdirTemp(base, folders); err != nil {
+		dir, err = os.MkdirTemp(base, folders)
+		if err != nil {
 			break
 		}
 		lock := flock.New(filepath.Join(dir, lockFile))
 		var held bool
-		if held, err = lock.TryLock(); held {
+		held, err = lock.TryLock()
+		if held {
 			if _, gone := os.Lstat(lock.Path()); gone != nil {
 				_ = lock.Unlock()
 				continue

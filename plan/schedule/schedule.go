@@ -50,7 +50,8 @@ func NewFilter(include, exclude string) (Filter, error) {
 // Selects says whether a job is selected.
 func (f Filter) Selects(j Job) bool {
 	is := func(re *regexp.Regexp) bool {
-		return re.MatchString(j.Name) || slices.ContainsFunc(j.Tags, func(tag string) bool { return re.MatchString(tag) || re.MatchString("@"+tag) })
+		return re.MatchString(j.Name) ||
+			slices.ContainsFunc(j.Tags, func(tag string) bool { return re.MatchString(tag) || re.MatchString("@"+tag) })
 	}
 	return (f.include == nil || is(f.include)) && (f.exclude == nil || !is(f.exclude))
 }
@@ -66,7 +67,8 @@ func ParsePart(text string) (Part, error) {
 	index, of, ok := strings.Cut(text, "/")
 	i, err := strconv.Atoi(index)
 	n, err2 := strconv.Atoi(of)
-	if !ok || err != nil || err2 != nil || i < 1 || n < i || n > 10_000 {
+	numbers := ok && err == nil && err2 == nil
+	if !numbers || i < 1 || n < i || n > 10_000 {
 		return Part{}, fmt.Errorf("%q is no shard: expected I/N, such as 1/8", text)
 	}
 	return Part{i, n}, nil
@@ -139,7 +141,9 @@ type Options struct {
 // the job is well; it is called with the number of the worker from 0 and of the attempt
 // from 1. Jobs start in their order, or the longest first when there are several
 // workers and their costs are known. The result says which were started.
-func Run(ctx context.Context, jobs []Job, o Options, run func(ctx context.Context, worker, job, attempt int) bool) (started []bool) {
+func Run(
+	ctx context.Context, jobs []Job, o Options, run func(ctx context.Context, worker, job, attempt int) bool,
+) (started []bool) {
 	started = make([]bool, len(jobs))
 	order := make([]int, len(jobs))
 	for i := range order {

@@ -36,7 +36,8 @@ func TestShardsHaveEveryJobOnceAndTakeTheSameTime(t *testing.T) {
 			seen = append(seen, own...)
 			var sum time.Duration
 			for _, j := range own {
-				if sum += all[j].Cost; all[j].Cost == 0 {
+				sum += all[j].Cost
+				if all[j].Cost == 0 {
 					sum += time.Second
 				}
 			}
@@ -73,7 +74,10 @@ func TestShardsDoNotDependOnTheOrderOfJobs(t *testing.T) {
 }
 
 func TestParsePart(t *testing.T) {
-	for text, ok := range map[string]bool{"": true, "1/1": true, "3/8": true, "0/8": false, "9/8": false, "1": false, "a/b": false, "1/0": false, "-1/2": false, "1/2/3": false} {
+	for text, ok := range map[string]bool{
+		"": true, "1/1": true, "3/8": true, "0/8": false, "9/8": false,
+		"1": false, "a/b": false, "1/0": false, "-1/2": false, "1/2/3": false,
+	} {
 		if _, err := schedule.ParsePart(text); (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -86,8 +90,15 @@ func TestFilter(t *testing.T) {
 		include, exclude string
 		want             bool
 	}{
-		{"", "", true}, {"smoke", "", true}, {"@smoke", "", true}, {"^slow$", "", true}, {"Sign in", "", true}, {"none", "", false},
-		{"", "slow", false}, {"smoke", "slow", false}, {"", "none", true},
+		{"", "", true},
+		{"smoke", "", true},
+		{"@smoke", "", true},
+		{"^slow$", "", true},
+		{"Sign in", "", true},
+		{"none", "", false},
+		{"", "slow", false},
+		{"smoke", "slow", false},
+		{"", "none", true},
 	} {
 		f, err := schedule.NewFilter(c.include, c.exclude)
 		if err != nil {
@@ -109,7 +120,9 @@ func TestRunUsesItsWorkersAndRetries(t *testing.T) {
 	busy := map[int]bool{}
 	entered := 0
 	together := make(chan struct{})
-	started := schedule.Run(t.Context(), all, schedule.Options{Workers: 4, Retries: func(int) int { return 2 }}, func(_ context.Context, worker, job, attempt int) bool {
+	started := schedule.Run(t.Context(), all, schedule.Options{Workers: 4, Retries: func(int) int { return 2 }}, func(
+		_ context.Context, worker, job, attempt int,
+	) bool {
 		mu.Lock()
 		if busy[worker] {
 			t.Errorf("the worker %d has two jobs", worker)
@@ -147,7 +160,9 @@ func TestRunUsesItsWorkersAndRetries(t *testing.T) {
 func TestFailFastStartsNoMore(t *testing.T) {
 	all := jobs(20, func(int) time.Duration { return 0 })
 	ran := 0
-	started := schedule.Run(t.Context(), all, schedule.Options{FailFast: true}, func(_ context.Context, _, job, _ int) bool {
+	started := schedule.Run(t.Context(), all, schedule.Options{FailFast: true}, func(
+		_ context.Context, _, job, _ int,
+	) bool {
 		ran++
 		return job != 3
 	})
@@ -163,7 +178,8 @@ func TestLongJobsStartFirst(t *testing.T) {
 	both := make(chan struct{})
 	schedule.Run(t.Context(), all, schedule.Options{Workers: 2}, func(_ context.Context, _, job, _ int) bool {
 		mu.Lock()
-		if order = append(order, job); len(order) == 2 {
+		order = append(order, job)
+		if len(order) == 2 {
 			close(both)
 		}
 		mu.Unlock()

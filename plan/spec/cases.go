@@ -64,10 +64,12 @@ func (s Source) Cases(path string) ([]*Case, error) {
 		return nil, err
 	}
 	base := Case{ID: filepath.ToSlash(p.path), Name: p.Name, Tags: slices.Clone(p.Tags), Plan: p}
-	if base.Setup, err = s.around(p, p.Setup, "/setup"); err != nil {
+	base.Setup, err = s.around(p, p.Setup, "/setup")
+	if err != nil {
 		return nil, err
 	}
-	if base.Teardown, err = s.around(p, p.Teardown, "/teardown"); err != nil {
+	base.Teardown, err = s.around(p, p.Teardown, "/teardown")
+	if err != nil {
 		return nil, err
 	}
 	rows, err := s.rows(p)
@@ -333,7 +335,8 @@ func (s Source) rows(p *Plan) ([]map[string]any, error) {
 	rows := p.Data.Rows
 	if p.Data.File != "" {
 		var err error
-		if rows, err = readRows(p.Data.File); err != nil {
+		rows, err = readRows(p.Data.File)
+		if err != nil {
 			return nil, Problems{{at, err.Error()}}
 		}
 	}
@@ -398,7 +401,8 @@ func readCSV(path string, in io.Reader) ([]map[string]any, error) {
 	}
 	names := all[0]
 	for i, name := range names {
-		if names[i] = strings.TrimSpace(name); names[i] == "" || slices.Contains(names[:i], names[i]) {
+		names[i] = strings.TrimSpace(name)
+		if names[i] == "" || slices.Contains(names[:i], names[i]) {
 			return nil, fmt.Errorf("%s:1: the column %d has no name of its own", path, i+1)
 		}
 	}

@@ -69,7 +69,14 @@ func (x *useChecker) steps(steps []Step) {
 func (x *useChecker) step(s *Step, at string) {
 	x.named(s, at)
 	x.value(s.Open, at+"/open")
-	for member, text := range map[string]string{"action": s.Action, "state": s.State, "summary": s.Summary, "call": s.Call, "session": s.Session, "tab": s.Tab} {
+	for member, text := range map[string]string{
+		"action":  s.Action,
+		"state":   s.State,
+		"summary": s.Summary,
+		"call":    s.Call,
+		"session": s.Session,
+		"tab":     s.Tab,
+	} {
 		x.value(text, at+"/"+member)
 	}
 	x.value(s.Args, at+"/args")
@@ -208,7 +215,11 @@ func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string))
 				}
 			}
 		}
-		for _, one := range []struct{ word, name string }{{"session", s.Session}, {"tab", s.Tab}, {"new tab", s.NewTab}} {
+		for _, one := range []struct{ word, name string }{
+			{"session", s.Session},
+			{"tab", s.Tab},
+			{"new tab", s.NewTab},
+		} {
 			if one.name != "" {
 				text += ", " + one.word + " " + one.name
 			}

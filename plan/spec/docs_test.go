@@ -27,15 +27,24 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString("<!-- Generated from plan/spec by make generate. Do not edit. -->\n\n# Fields of a plan\n\n" +
-		"What they do together: [plans](plans.md). For editors: [JSON Schema](plan.schema.json). A name in bold is required.\n")
+		"What they do together: [plans](plans.md). For editors: [JSON Schema](plan.schema.json). A name in bold is " +
+		"required.\n")
 	sections := []struct{ def, title string }{
-		{"", "A plan"}, {"step", "A step"}, {"expectation", "An expectation"}, {"networkRequest", "A request that is expected"}, {"forEach", "for_each"},
-		{"secret", "A secret"}, {"session", "A session"}, {"signIn", "A sign-in"}, {"route", "A route"},
+		{"", "A plan"},
+		{"step", "A step"},
+		{"expectation", "An expectation"},
+		{"networkRequest", "A request that is expected"},
+		{"forEach", "for_each"},
+		{"secret", "A secret"},
+		{"session", "A session"},
+		{"signIn", "A sign-in"},
+		{"route", "A route"},
 	}
 	for _, s := range sections {
 		n := &root
 		if s.def != "" {
-			if n = root.Defs[s.def]; n == nil {
+			n = root.Defs[s.def]
+			if n == nil {
 				continue
 			}
 		}
@@ -46,7 +55,10 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 			if slices.Contains(n.Required, name) {
 				shown = "**" + shown + "**"
 			}
-			row := fmt.Sprintf("| %s | %s | %s |", shown, p.kind(), strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`).Replace(p.Description))
+			row := fmt.Sprintf(
+				"| %s | %s | %s |",
+				shown, p.kind(), strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`).Replace(p.Description),
+			)
 			b.WriteString(row + "\n")
 		}
 	}

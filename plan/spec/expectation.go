@@ -28,9 +28,14 @@ func (e *Expectation) has(members ...string) bool {
 // Members of an expectation. Those of an element need a target. An element can be without
 // text or value, so that these two may be expected to be empty.
 var (
-	ofElement = []string{"text_equals", "text_contains", "value_equals", "visible", "exists", "enabled", "checked", "focused", "count", "min_count", "max_count"}
-	ofPage    = []string{"expression", "text", "text_gone", "state", "url", "title", "status", "console_errors", "network"}
-	mayEmpty  = []string{"text_equals", "value_equals"}
+	ofElement = []string{
+		"text_equals", "text_contains", "value_equals", "visible", "exists",
+		"enabled", "checked", "focused", "count", "min_count", "max_count",
+	}
+	ofPage = []string{
+		"expression", "text", "text_gone", "state", "url", "title", "status", "console_errors", "network",
+	}
+	mayEmpty = []string{"text_equals", "value_equals"}
 )
 
 // expectation finds what is odd in an expectation as it is written.
@@ -68,8 +73,14 @@ func (e *Expectation) Judges(members ...string) bool {
 // texts are the members that are texts.
 func (e *Expectation) texts() map[string]*string {
 	return map[string]*string{
-		"text": &e.Text, "text_gone": &e.TextGone, "text_equals": &e.TextEquals, "text_contains": &e.TextContains, "value_equals": &e.ValueEquals,
-		"state": &e.State, "url": &e.URL, "title": &e.Title,
+		"text":          &e.Text,
+		"text_gone":     &e.TextGone,
+		"text_equals":   &e.TextEquals,
+		"text_contains": &e.TextContains,
+		"value_equals":  &e.ValueEquals,
+		"state":         &e.State,
+		"url":           &e.URL,
+		"title":         &e.Title,
 	}
 }
 
@@ -176,7 +187,8 @@ func (e *Expectation) Expand(s *Scope) error {
 	e.Target = target
 	e.Network = slices.Clone(e.Network)
 	for i := range e.Network {
-		if e.Network[i].URL, err = s.Text(e.Network[i].URL); err != nil {
+		e.Network[i].URL, err = s.Text(e.Network[i].URL)
+		if err != nil {
 			return err
 		}
 	}
@@ -211,12 +223,22 @@ func (e *Expectation) Probe() map[string]any {
 		target = map[string]any{"selector": selector}
 	}
 	out := map[string]any{"target": target}
-	for name, text := range map[string]string{"text_equals": e.TextEquals, "text_contains": e.TextContains, "value_equals": e.ValueEquals} {
+	for name, text := range map[string]string{
+		"text_equals":   e.TextEquals,
+		"text_contains": e.TextContains,
+		"value_equals":  e.ValueEquals,
+	} {
 		if e.has(name) {
 			out[name] = text
 		}
 	}
-	for name, b := range map[string]*bool{"visible": e.Visible, "exists": e.Exists, "enabled": e.Enabled, "checked": e.Checked, "focused": e.Focused} {
+	for name, b := range map[string]*bool{
+		"visible": e.Visible,
+		"exists":  e.Exists,
+		"enabled": e.Enabled,
+		"checked": e.Checked,
+		"focused": e.Focused,
+	} {
 		if b != nil {
 			out[name] = *b
 		}
@@ -233,7 +255,12 @@ func (e *Expectation) Probe() map[string]any {
 func (e *Expectation) String() string {
 	var parts []string
 	for _, one := range []struct{ what, text string }{
-		{"", e.Expression}, {"text", e.Text}, {"no text", e.TextGone}, {"state", e.State}, {"url", e.URL}, {"title", e.Title},
+		{"", e.Expression},
+		{"text", e.Text},
+		{"no text", e.TextGone},
+		{"state", e.State},
+		{"url", e.URL},
+		{"title", e.Title},
 	} {
 		if one.text != "" {
 			parts = append(parts, strings.TrimSpace(one.what+" "+one.text))
@@ -250,7 +277,10 @@ func (e *Expectation) String() string {
 		}
 		delete(probe, "target")
 		text := target
-		for _, name := range []string{"text_equals", "text_contains", "value_equals", "visible", "exists", "enabled", "checked", "focused", "count", "min_count", "max_count"} {
+		for _, name := range []string{
+			"text_equals", "text_contains", "value_equals", "visible", "exists",
+			"enabled", "checked", "focused", "count", "min_count", "max_count",
+		} {
 			if v, ok := probe[name]; ok {
 				if v == "" {
 					v = `""`

@@ -153,7 +153,8 @@ func (r *jsonReader) object(pointer string) (any, error) {
 			return nil, planFault(name + " is there twice")
 		}
 		r.places.lines[at] = line
-		if out[name], err = r.value(at); err != nil {
+		out[name], err = r.value(at)
+		if err != nil {
 			return nil, err
 		}
 	}

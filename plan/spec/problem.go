@@ -33,6 +33,8 @@ func (p Problems) sorted() error {
 	if len(p) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	return slices.CompactFunc(p, func(a, b Problem) bool { return a == b })
 }

@@ -29,7 +29,8 @@ func Read(path string, engine expr.Engine) (*Plan, error) {
 	c := checker{places: places, engine: engine}
 	found := compiled().Validate(raw)
 	for _, p := range found {
-		if p.Keyword == "anyOf" && slices.ContainsFunc(found, func(o schema.Problem) bool { return strings.HasPrefix(o.Path, p.Path+"/") }) {
+		if p.Keyword == "anyOf" &&
+			slices.ContainsFunc(found, func(o schema.Problem) bool { return strings.HasPrefix(o.Path, p.Path+"/") }) {
 			continue // what is inside says more
 		}
 		message := p.Message
@@ -171,7 +172,12 @@ func (c *checker) step(s *Step, at string) {
 	if s.Summary != "" && s.State == "" {
 		c.fail(at+"/summary", "summary belongs to state")
 	}
-	for member, given := range map[string]bool{"expect_status": s.ExpectStatus != 0, "requires": len(s.Requires) > 0, "strict_checks": s.StrictChecks, "fail_on_drift": s.FailOnDrift} {
+	for member, given := range map[string]bool{
+		"expect_status": s.ExpectStatus != 0,
+		"requires":      len(s.Requires) > 0,
+		"strict_checks": s.StrictChecks,
+		"fail_on_drift": s.FailOnDrift,
+	} {
 		if given && !s.Check {
 			c.fail(at+"/"+member, "%s belongs to check", member)
 		}
@@ -181,8 +187,15 @@ func (c *checker) step(s *Step, at string) {
 	}
 	if f := s.ForEach; f != nil {
 		for member, given := range map[string]bool{
-			"open": s.Open != "", "expect": len(s.Expect) > 0, "capture": len(s.Capture) > 0, "new_tab": s.NewTab != "", "retries": s.Retries > 0,
-			"timeout": s.Timeout > 0, "session": s.Session != "", "tab": s.Tab != "", "route": len(s.Route) > 0,
+			"open":    s.Open != "",
+			"expect":  len(s.Expect) > 0,
+			"capture": len(s.Capture) > 0,
+			"new_tab": s.NewTab != "",
+			"retries": s.Retries > 0,
+			"timeout": s.Timeout > 0,
+			"session": s.Session != "",
+			"tab":     s.Tab != "",
+			"route":   len(s.Route) > 0,
 		} {
 			if given {
 				c.fail(at+"/"+member, "%s belongs to the steps of for_each", member)
@@ -192,7 +205,10 @@ func (c *checker) step(s *Step, at string) {
 			f.As = "item"
 		}
 		if !word.MatchString(f.As) || slices.Contains(roots, f.As) {
-			c.fail(at+"/for_each/as", "%q is no name of an item: expected letters, digits and _, and none of %s", f.As, strings.Join(roots, ", "))
+			c.fail(
+				at+"/for_each/as", "%q is no name of an item: expected letters, digits and _, and none of %s",
+				f.As, strings.Join(roots, ", "),
+			)
 		}
 		if list, ok := f.In.([]any); ok && len(list) == 0 && !f.AllowEmpty {
 			c.fail(at+"/for_each/in", "%s; allow_empty: true allows none", NoItems)

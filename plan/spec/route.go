@@ -77,7 +77,10 @@ func (c *checker) routes(list Routes, at string) {
 		case bodies > 1:
 			c.fail(place, "the route has %d of body, json, path, har and abort: expected one", bodies)
 		case !answers && r.Delay == 0:
-			c.fail(place, "the route does nothing: expected one of body, json, path, har, status, headers, abort and delay")
+			c.fail(
+				place,
+				"the route does nothing: expected one of body, json, path, har, status, headers, abort and delay",
+			)
 		case (r.HAR != "" || r.Abort != "") && (r.Status != 0 || len(r.Headers) > 0 || r.ContentType != ""):
 			c.fail(place, "status, headers and content_type do not go with har and abort")
 		}
@@ -89,7 +92,10 @@ func (c *checker) routes(list Routes, at string) {
 
 // Answers says whether the route answers by itself: one that does not sends requests on.
 func (r *Route) Answers() bool {
-	return r.Body != "" || r.JSON != nil || r.Path != "" || r.HAR != "" || r.Abort != "" || r.Status != 0 || len(r.Headers) > 0 || r.ContentType != ""
+	if r.Body != "" || r.JSON != nil || r.Path != "" || r.HAR != "" {
+		return true
+	}
+	return r.Abort != "" || r.Status != 0 || len(r.Headers) > 0 || r.ContentType != ""
 }
 
 // Expand replaces the references in a route. The contents of files stay as they are.

@@ -127,7 +127,9 @@ func (o *object) MarshalJSON() ([]byte, error) {
 type generator struct{ defs *object }
 
 // required are the members that have to be there.
-var required = map[string]bool{"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true, "Route.url": true}
+var required = map[string]bool{
+	"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true, "Route.url": true,
+}
 
 func (g *generator) fields(t reflect.Type) *object {
 	out, properties := &object{}, &object{}

@@ -234,7 +234,12 @@ func (p Place) String() string {
 
 // Does says in a word what the step does.
 func (s *Step) Does() string {
-	for _, one := range []struct{ word, name string }{{"action", s.Action}, {"state", s.State}, {"call", s.Call}, {"open", s.Open}} {
+	for _, one := range []struct{ word, name string }{
+		{"action", s.Action},
+		{"state", s.State},
+		{"call", s.Call},
+		{"open", s.Open},
+	} {
 		if one.name != "" {
 			return one.word + " " + one.name
 		}

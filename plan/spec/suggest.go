@@ -12,10 +12,30 @@ import (
 
 // elsewhere are words that other tools and formats have for members of a plan.
 var elsewhere = map[string]string{
-	"with": "args", "arguments": "args", "params": "args", "parameters": "args", "input": "args", "inputs": "args",
-	"primitive": "call", "uses": "call", "tool": "action", "goto": "open", "visit": "open", "navigate": "open", "url": "open",
-	"assert": "expect", "env": "vars", "variables": "vars", "storageState": "storage_state", "foreach": "for_each",
-	"before": "setup", "after": "teardown", "mock": "route", "routes": "route", "save": "capture", "id": "name",
+	"with":         "args",
+	"arguments":    "args",
+	"params":       "args",
+	"parameters":   "args",
+	"input":        "args",
+	"inputs":       "args",
+	"primitive":    "call",
+	"uses":         "call",
+	"tool":         "action",
+	"goto":         "open",
+	"visit":        "open",
+	"navigate":     "open",
+	"url":          "open",
+	"assert":       "expect",
+	"env":          "vars",
+	"variables":    "vars",
+	"storageState": "storage_state",
+	"foreach":      "for_each",
+	"before":       "setup",
+	"after":        "teardown",
+	"mock":         "route",
+	"routes":       "route",
+	"save":         "capture",
+	"id":           "name",
 }
 
 // meant is the member that was likely meant by one that is not declared, "" where none is close.

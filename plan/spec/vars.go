@@ -23,7 +23,14 @@ var (
 var roots = []string{"vars", "env", "row"}
 
 // misspelt are names that look like one of them.
-var misspelt = map[string]string{"var": "${vars.NAME}", "rows": "${row.COLUMN}", "data": "${row.COLUMN}", "secret": "{{secret:NAME}}", "secrets": "{{secret:NAME}}", "environment": "${env.NAME}"}
+var misspelt = map[string]string{
+	"var":         "${vars.NAME}",
+	"rows":        "${row.COLUMN}",
+	"data":        "${row.COLUMN}",
+	"secret":      "{{secret:NAME}}",
+	"secrets":     "{{secret:NAME}}",
+	"environment": "${env.NAME}",
+}
 
 // Scope is what references stand for.
 type Scope struct {
@@ -48,7 +55,8 @@ func (s *Scope) Expand(v any) (any, error) {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			if out[i], err = s.Expand(v[i]); err != nil {
+			out[i], err = s.Expand(v[i])
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -56,7 +64,8 @@ func (s *Scope) Expand(v any) (any, error) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
-			if out[k], err = s.Expand(v[k]); err != nil {
+			out[k], err = s.Expand(v[k])
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -217,7 +226,9 @@ func SecretNames(assignments []string) ([]string, error) {
 	for _, a := range assignments {
 		name, _, ok := strings.Cut(a, "=")
 		if !ok {
-			return nil, fmt.Errorf("a secret has no reference: expected NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS")
+			return nil, fmt.Errorf(
+				"a secret has no reference: expected NAME=env:VARIABLE, NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS",
+			)
 		}
 		out = append(out, name)
 	}

@@ -48,7 +48,9 @@ type a11yAttested struct {
 
 // a11yQuery finds by role and name in the browser's own tree. A page call then
 // hit-tests what it found, since the tree does not know what lies over an element.
-var a11yQuery = primitives.Define("a11y.query", func(ctx context.Context, p primitives.Page, in a11yQueryIn) (any, error) {
+var a11yQuery = primitives.Define("a11y.query", func(
+	ctx context.Context, p primitives.Page, in a11yQueryIn,
+) (any, error) {
 	p, err := primitives.PeerOf(p, in.TabID)
 	if err != nil {
 		return nil, err
@@ -87,7 +89,8 @@ var a11yQuery = primitives.Define("a11y.query", func(ctx context.Context, p prim
 	}
 	if node.DOMNode != 0 {
 		out.BackendNodeID = &node.DOMNode
-		if out.a11yAttested, err = attest(ctx, p, frame, node.DOMNode); err != nil {
+		out.a11yAttested, err = attest(ctx, p, frame, node.DOMNode)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -95,8 +98,10 @@ var a11yQuery = primitives.Define("a11y.query", func(ctx context.Context, p prim
 })
 
 func (in a11yQueryIn) matches(n primitives.AXNode) bool {
-	return (in.Role == nil || n.Role == *in.Role) && (in.Name == nil || n.Name == *in.Name) &&
-		(in.NameContains == nil || strings.Contains(n.Name, *in.NameContains))
+	if in.Role != nil && n.Role != *in.Role || in.Name != nil && n.Name != *in.Name {
+		return false
+	}
+	return in.NameContains == nil || strings.Contains(n.Name, *in.NameContains)
 }
 
 func axState(n primitives.AXNode) map[string]bool {
@@ -142,7 +147,9 @@ func attest(ctx context.Context, p primitives.Page, frame primitives.FrameID, do
 	}
 	if !reached {
 		no := false
-		out.Clickable, out.ReceivesEvents, out.ClickableCenter = false, &no, nil
+		out.Clickable = false
+		out.ReceivesEvents = &no
+		out.ClickableCenter = nil
 		out.OccludedBy = briefOccluder(occluder)
 	}
 	return out, nil

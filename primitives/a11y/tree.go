@@ -26,7 +26,9 @@ func walkAX(ctx context.Context, p primitives.Page, visit axVisit) error {
 	return err
 }
 
-func walkAXFrame(ctx context.Context, p primitives.Page, frame primitives.FrameID, depth, frames int, visit axVisit) (more bool, err error) {
+func walkAXFrame(
+	ctx context.Context, p primitives.Page, frame primitives.FrameID, depth, frames int, visit axVisit,
+) (more bool, err error) {
 	nodes, err := p.AXTree(ctx, frame)
 	if err != nil || len(nodes) == 0 {
 		return true, err
@@ -184,7 +186,9 @@ const (
 	maxAXName, maxAXValue          = 120, 60
 )
 
-var a11yTree = primitives.Define("a11y.tree", func(ctx context.Context, p primitives.Page, in a11yTreeIn) (a11yTreeOut, error) {
+var a11yTree = primitives.Define("a11y.tree", func(
+	ctx context.Context, p primitives.Page, in a11yTreeIn,
+) (a11yTreeOut, error) {
 	p, err := primitives.PeerOf(p, in.TabID)
 	if err != nil {
 		return a11yTreeOut{}, err
@@ -222,7 +226,9 @@ var a11yTree = primitives.Define("a11y.tree", func(ctx context.Context, p primit
 		return a11yTreeOut{}, err
 	}
 	tab := p.Tab()
-	out.URL, out.TabID, out.Outline = tab.URL, tab.ID, b.String()
+	out.URL = tab.URL
+	out.TabID = tab.ID
+	out.Outline = b.String()
 	return out, nil
 })
 

@@ -42,7 +42,9 @@ const (
 
 // a11yWatch begins to listen. It changes nothing of the page but the editor's
 // own screen reader mode, where there is one.
-var a11yWatch = primitives.Define("a11y.watch", func(ctx context.Context, p primitives.Page, in a11yWatchIn) (a11yWatchOut, error) {
+var a11yWatch = primitives.Define("a11y.watch", func(
+	ctx context.Context, p primitives.Page, in a11yWatchIn,
+) (a11yWatchOut, error) {
 	s, err := session.Of(p, "a11y.watch", "a11y.watch")
 	if err != nil {
 		return a11yWatchOut{}, err
@@ -51,12 +53,18 @@ var a11yWatch = primitives.Define("a11y.watch", func(ctx context.Context, p prim
 	if err != nil {
 		return a11yWatchOut{}, err
 	}
-	out := a11yWatchOut{Watching: true, TabID: at.Tab().ID, ScreenReader: "not_requested", Diagnosis: announcerDiag{"live_regions"}}
+	out := a11yWatchOut{
+		Watching:     true,
+		TabID:        at.Tab().ID,
+		ScreenReader: "not_requested",
+		Diagnosis:    announcerDiag{"live_regions"},
+	}
 	if err := s.Listen(ctx, out.TabID); err != nil {
 		return a11yWatchOut{}, err
 	}
 	if in.ScreenReader == nil || *in.ScreenReader {
-		if out.ScreenReader, err = enableReader(ctx, at, in.Chord); err != nil {
+		out.ScreenReader, err = enableReader(ctx, at, in.Chord)
+		if err != nil {
 			return a11yWatchOut{}, err
 		}
 	}
@@ -89,7 +97,9 @@ func enableReader(ctx context.Context, p primitives.Page, name string) (string, 
 	if _, err := keyboard.PressChord(ctx, p, c, 1); err != nil {
 		return "", err
 	}
-	if err := p.Call(ctx, "", "reader_mode", map[string]any{"timeout_ms": readerWait.Milliseconds()}, &mode); err != nil {
+	if err := p.Call(
+		ctx, "", "reader_mode", map[string]any{"timeout_ms": readerWait.Milliseconds()}, &mode,
+	); err != nil {
 		return "", err
 	}
 	if mode.On {
@@ -114,7 +124,9 @@ type a11yEventsReadOut struct {
 	Note          string                 `json:"note"`
 }
 
-var a11yEventsRead = primitives.Define("a11y.events.read", func(_ context.Context, p primitives.Page, in a11yEventsReadIn) (a11yEventsReadOut, error) {
+var a11yEventsRead = primitives.Define("a11y.events.read", func(
+	_ context.Context, p primitives.Page, in a11yEventsReadIn,
+) (a11yEventsReadOut, error) {
 	s, err := session.Of(p, "a11y.events.read", "a11y.events.read")
 	if err != nil {
 		return a11yEventsReadOut{}, err
@@ -148,9 +160,12 @@ type a11yAnnouncementsOut struct {
 
 // deliveryNote promises no more than the runtime does: adding inject records to
 // a result is the bridge's part.
-const deliveryNote = "what is not off is kept for a11y.events.read and reported to the bridge, which adds inject records to its next result"
+const deliveryNote = "what is not off is kept for a11y.events.read and reported to the bridge, which adds inject " +
+	"records to its next result"
 
-func announcementsDelivery(name string) func(context.Context, primitives.Page, a11yAnnouncementsIn) (a11yAnnouncementsOut, error) {
+func announcementsDelivery(name string) func(
+	context.Context, primitives.Page, a11yAnnouncementsIn,
+) (a11yAnnouncementsOut, error) {
 	return func(_ context.Context, p primitives.Page, in a11yAnnouncementsIn) (a11yAnnouncementsOut, error) {
 		s, err := session.Of(p, name, "a11y.announcements")
 		if err != nil {
@@ -170,6 +185,10 @@ func announcementsDelivery(name string) func(context.Context, primitives.Page, a
 
 // The two names do the same.
 var (
-	a11yAnnouncementsSubscribe = primitives.Define("a11y.announcements_subscribe", announcementsDelivery("a11y.announcements_subscribe"))
-	a11yAnnouncementsConfigure = primitives.Define("a11y.announcements_configure", announcementsDelivery("a11y.announcements_configure"))
+	a11yAnnouncementsSubscribe = primitives.Define(
+		"a11y.announcements_subscribe", announcementsDelivery("a11y.announcements_subscribe"),
+	)
+	a11yAnnouncementsConfigure = primitives.Define(
+		"a11y.announcements_configure", announcementsDelivery("a11y.announcements_configure"),
+	)
 )

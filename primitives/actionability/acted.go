@@ -28,7 +28,9 @@ func FocusedTarget(ctx context.Context, p primitives.Page) (ActedOn, error) {
 func FocusedForText(ctx context.Context, p primitives.Page) (ActedOn, error) {
 	target, err := focusedTarget(ctx, p, map[string]any{"for_text": true})
 	if fault.CodeOf(err) == fault.TargetNotEditable {
-		return nil, fault.From(err).Next("name the field with a ref or a locator, or use keyboard.press for single keys")
+		return nil, fault.From(err).Next(
+			"name the field with a ref or a locator, or use keyboard.press for single keys",
+		)
 	}
 	return target, err
 }

@@ -145,7 +145,15 @@ var ButtonBits = map[string]int{"left": 1, "right": 2, "middle": 4}
 func ClickEvents(a ActionPoint, button string, count int, mods primitives.Modifiers) []primitives.MouseEvent {
 	events := []primitives.MouseEvent{{Type: primitives.MouseMoved, X: a.X, Y: a.Y, Modifiers: mods}}
 	for n := 1; n <= count; n++ {
-		press := primitives.MouseEvent{Type: primitives.MousePressed, X: a.X, Y: a.Y, Button: button, Buttons: ButtonBits[button], ClickCount: n, Modifiers: mods}
+		press := primitives.MouseEvent{
+			Type:       primitives.MousePressed,
+			X:          a.X,
+			Y:          a.Y,
+			Button:     button,
+			Buttons:    ButtonBits[button],
+			ClickCount: n,
+			Modifiers:  mods,
+		}
 		release := press
 		release.Type, release.Buttons = primitives.MouseReleased, 0
 		events = append(events, press, release)
@@ -156,7 +164,9 @@ func ClickEvents(a ActionPoint, button string, count int, mods primitives.Modifi
 // sendClick sends events while mods are held as real keys. The keys are
 // released whatever happens. Where input is synthetic, modifiers are flags of the
 // events and nothing else.
-func sendClick(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
+func sendClick(
+	ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers,
+) error {
 	down, up := keys.PressModifiers(mods)
 	if len(down) > 0 && primitives.FidelityOf(p) == primitives.FidelityTrusted {
 		defer keys.ReleaseKeys(ctx, p, up)

@@ -49,7 +49,14 @@ var clickIDs atomic.Int64
 // the next page call finds it there. The watch has to be ended with result or end.
 func watchClick(ctx context.Context, p primitives.Page, at locator.Place) *clickWatch {
 	ctx, stop := context.WithCancel(ctx)
-	w := &clickWatch{page: p, at: at, id: "g" + strconv.FormatInt(clickIDs.Add(1), 36), stop: stop, answer: make(chan verdict, 1), done: make(chan struct{})}
+	w := &clickWatch{
+		page:   p,
+		at:     at,
+		id:     "g" + strconv.FormatInt(clickIDs.Add(1), 36),
+		stop:   stop,
+		answer: make(chan verdict, 1),
+		done:   make(chan struct{}),
+	}
 	sent := make(chan struct{})
 	ctx = primitives.WhenSent(ctx, sync.OnceFunc(func() { close(sent) }))
 	go func() {

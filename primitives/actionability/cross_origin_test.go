@@ -22,7 +22,8 @@ func TestCrossOrigin(t *testing.T) {
 	}
 	want := map[primitives.FrameID]bool{
 		"main": false, "same": false, "srcdoc": false, "blob": false, "back": false,
-		"other": true, "blank in other": true, "sandboxed srcdoc": true, "sandboxed": true, "in sandboxed": true, "other port": true,
+		"other": true, "blank in other": true, "sandboxed srcdoc": true,
+		"sandboxed": true, "in sandboxed": true, "other port": true,
 	}
 	for _, f := range frames {
 		if got := crossOrigin(frames, f.ID); got != want[f.ID] {

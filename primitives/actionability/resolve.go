@@ -61,14 +61,16 @@ func OneTarget(l locator.Locator, ref string, other bool, what string) (_ locato
 		fields = append(fields, "ref")
 	}
 	if len(fields) > 1 {
-		return locator.Locator{}, false, fault.New(fault.InvalidInput, "give exactly one of %s, locator and ref", what).With("given", fields)
+		return locator.Locator{}, false, fault.New(fault.InvalidInput, "give exactly one of %s, locator and ref", what).
+			With("given", fields)
 	}
 	switch {
 	case ref != "":
 		return locator.RefLocator(ref), true, nil
 	case l.Given():
 		if !l.NamesElement() {
-			return locator.Locator{}, false, fault.New(fault.InvalidInput, "the locator names no element").With("locator", l)
+			return locator.Locator{}, false, fault.New(fault.InvalidInput, "the locator names no element").
+				With("locator", l)
 		}
 		return l, true, nil
 	}
@@ -182,7 +184,9 @@ type Found struct {
 // Failures are target_not_found and target_not_actionable with the attempts as
 // evidence, multiple_targets, invalid_selector, element_stale and the frame
 // codes.
-func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, timeout time.Duration, force bool) (Resolved, error) {
+func Resolve(
+	ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, timeout time.Duration, force bool,
+) (Resolved, error) {
 	start := time.Now()
 	left := func() time.Duration { return timeout - time.Since(start) }
 	args := map[string]any{"locator": l, "click": a.Click, "enabled": a.Enabled}
@@ -241,7 +245,8 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 		if err := primitives.CallWithin(ctx, p, at.Frame, "act_target", args, &got, left()); err != nil {
 			// The document was replaced, or the frame with it.
 			code := fault.CodeOf(err)
-			if (code == fault.PageNavigated || framed && locator.IsFrameFault(code)) && left() > 0 && primitives.Pause(ctx, locator.FrameRetry) {
+			if (code == fault.PageNavigated || framed && locator.IsFrameFault(code)) && left() > 0 &&
+				primitives.Pause(ctx, locator.FrameRetry) {
 				delete(args, "attempts")
 				continue
 			}
@@ -264,7 +269,8 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 			if aligned++; aligned <= maxAligned || left() > 0 {
 				continue
 			}
-			return Resolved{}, WithTimeout(fault.New(fault.TargetNotActionable, "the frame does not come to rest").With("locator", l).With("attempts", got.Attempts), timeout)
+			return Resolved{}, WithTimeout(fault.New(fault.TargetNotActionable, "the frame does not come to rest").
+				With("locator", l).With("attempts", got.Attempts), timeout)
 		}
 		if got.Pending == "" {
 			if a.Until == "drawn" && framed && !got.Fully && got.Part != nil && shown < 2 {
@@ -275,8 +281,10 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 			}
 			var occluder json.RawMessage
 			if a.Until == "" {
-				if occluder, err = at.Covering(ctx, p, got.X, got.Y); err != nil {
-					if framed && locator.IsFrameFault(fault.CodeOf(err)) && left() > 0 && primitives.Pause(ctx, locator.FrameRetry) {
+				occluder, err = at.Covering(ctx, p, got.X, got.Y)
+				if err != nil {
+					if framed && locator.IsFrameFault(fault.CodeOf(err)) && left() > 0 &&
+						primitives.Pause(ctx, locator.FrameRetry) {
 						continue
 					}
 					return Resolved{}, err
@@ -284,20 +292,32 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 			}
 			if occluder == nil || force {
 				h.ActionPoint = ActionPoint{X: got.X, Y: got.Y, Target: got.Target, Frame: frameOf(p, at)}
-				h.At, h.Handle, h.Seen, h.part, h.focused, h.From, h.Acted = at, got.Handle, got.Seen, got.Part, got.Focused, got.From, got.Acted
+				h.At = at
+				h.Handle = got.Handle
+				h.Seen = got.Seen
+				h.part = got.Part
+				h.focused = got.Focused
+				h.From = got.From
+				h.Acted = got.Acted
 				h.watched = got.Watched
 				if got.Reachable {
 					h.reach = &reach{page: p, frame: at.Frame, id: reached}
 				}
 				h.Found = &Found{
-					CandidateCount: got.Count, Ambiguous: got.Ambiguous, PressedLabel: got.Label, Scrolls: got.Scrolls, Attempts: got.Attempts,
-					WaitedMS: time.Since(start).Milliseconds(),
+					CandidateCount: got.Count,
+					Ambiguous:      got.Ambiguous,
+					PressedLabel:   got.Label,
+					Scrolls:        got.Scrolls,
+					Attempts:       got.Attempts,
+					WaitedMS:       time.Since(start).Milliseconds(),
 				}
 				out := h
 				h.watch = nil
 				return out, nil
 			}
-			got.Pending, got.Code, got.Message = "covered", fault.TargetNotActionable, "the frame is covered where the element is"
+			got.Pending = "covered"
+			got.Code = fault.TargetNotActionable
+			got.Message = "the frame is covered where the element is"
 			got.Evidence = map[string]any{"locator": l, "reason": "covered", "occluded_by": occluder}
 		}
 		moved := false
@@ -321,7 +341,8 @@ func Resolve(ctx context.Context, p primitives.Page, l locator.Locator, a Requir
 		if len(got.Attempts) > 0 {
 			args["attempts"] = got.Attempts
 		}
-		if !moved && (got.Pending == "outside" || got.Pending == "covered") && !primitives.Pause(ctx, locator.FrameRetry) {
+		if !moved && (got.Pending == "outside" || got.Pending == "covered") &&
+			!primitives.Pause(ctx, locator.FrameRetry) {
 			return Resolved{}, ctx.Err()
 		}
 	}
@@ -340,10 +361,13 @@ func WithTimeout(err error, timeout time.Duration) error {
 }
 
 // enterInTime is enter that waits for a frame which is not there yet.
-func enterInTime(ctx context.Context, p primitives.Page, l locator.Locator, left func() time.Duration) (locator.Place, error) {
+func enterInTime(
+	ctx context.Context, p primitives.Page, l locator.Locator, left func() time.Duration,
+) (locator.Place, error) {
 	for {
 		at, err := l.Enter(ctx, p)
-		if err == nil || !locator.IsFrameFault(fault.CodeOf(err)) && fault.CodeOf(err) != fault.PageNavigated || left() <= 0 {
+		if err == nil || !locator.IsFrameFault(fault.CodeOf(err)) && fault.CodeOf(err) != fault.PageNavigated ||
+			left() <= 0 {
 			return at, err
 		}
 		if !primitives.Pause(ctx, locator.FrameRetry) {
@@ -404,7 +428,9 @@ func sameOrigin(main, frame string) bool {
 // Click sends events at a resolved target and reports whether they arrived there.
 // A click that would have hit something else is kept from the page. Then the error
 // is target_not_actionable and nothing has happened.
-func (h Resolved) Click(ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers) error {
+func (h Resolved) Click(
+	ctx context.Context, p primitives.Page, events []primitives.MouseEvent, mods primitives.Modifiers,
+) error {
 	err := sendClick(ctx, p, events, mods)
 	if h.watch == nil {
 		return err
@@ -451,7 +477,10 @@ const maxClicks = 4
 
 // Act resolves the element of a locator and sends events there. They are sent again only when a click was
 // kept from the page, and there is time left. In a frame the pointer has come there before a button goes down.
-func Act(ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, t Target, events func(ActionPoint) []primitives.MouseEvent, mods primitives.Modifiers) (Resolved, error) {
+func Act(
+	ctx context.Context, p primitives.Page, l locator.Locator, a Requirements, t Target,
+	events func(ActionPoint) []primitives.MouseEvent, mods primitives.Modifiers,
+) (Resolved, error) {
 	timeout := Timeout(ctx, t.TimeoutMS)
 	start := time.Now()
 	left := func() time.Duration { return max(timeout-time.Since(start), 0) }

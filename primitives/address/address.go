@@ -20,7 +20,8 @@ func Web(s string) (string, error) {
 	}
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || !isScheme(scheme) {
-		return "", fault.New(fault.InvalidInput, "the url is not absolute").With("url", s).Next("give the whole address, beginning with https://")
+		return "", fault.New(fault.InvalidInput, "the url is not absolute").
+			With("url", s).Next("give the whole address, beginning with https://")
 	}
 	switch strings.ToLower(scheme) {
 	case "http", "https":
@@ -41,7 +42,8 @@ func Web(s string) (string, error) {
 func isScheme(s string) bool {
 	for i, c := range []byte(s) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+		later := c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
+		if !letter && (i == 0 || !later) {
 			return false
 		}
 	}

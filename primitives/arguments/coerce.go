@@ -110,7 +110,8 @@ func (s *argumentSchema) coerce(v any, within *argumentSchema) (_ any, keep bool
 		}
 	}
 	if !s.takes(kind) {
-		if v, kind = s.converted(v, kind); v == nil {
+		v, kind = s.converted(v, kind)
+		if v == nil {
 			return nil, false
 		}
 	}

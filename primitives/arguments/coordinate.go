@@ -28,7 +28,8 @@ func (c *Coordinate) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
 		}
-		if s = strings.TrimSpace(s); s == "" {
+		s = strings.TrimSpace(s)
+		if s == "" {
 			return nil
 		}
 		c.Given, c.Value = true, numberOf(s)

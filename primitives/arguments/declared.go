@@ -143,7 +143,8 @@ var unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 // is about, "" where p is no such problem or none is close.
 func (f *Declared) Nearest(p schema.Problem) string {
 	parent, name := split(p.Path)
-	if f = f.at(parent); f == nil || p.Keyword != "additionalProperties" {
+	f = f.at(parent)
+	if f == nil || p.Keyword != "additionalProperties" {
 		return ""
 	}
 	return fault.Nearest(name, slices.Sorted(maps.Keys(f.members)))
@@ -162,7 +163,9 @@ func (f *Declared) Normalise(v any) (any, bool) {
 				if target, ok := f.alias[name]; ok {
 					if _, taken := v[target]; !taken {
 						delete(v, name)
-						v[target], declared, changed = value, target, true
+						v[target] = value
+						declared = target
+						changed = true
 					}
 				}
 			}

@@ -10,7 +10,8 @@ import (
 type OneOrMore[T any] []T
 
 func (l *OneOrMore[T]) UnmarshalJSON(b []byte) error {
-	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '[' {
+	b = bytes.TrimSpace(b)
+	if len(b) > 0 && b[0] == '[' {
 		return json.Unmarshal(b, (*[]T)(l))
 	}
 	var one T

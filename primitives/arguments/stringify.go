@@ -39,7 +39,8 @@ func Stringify(raw json.RawMessage) json.RawMessage {
 		default:
 			unit := escapedUnit(in[i:])
 			i += 6
-			if second := escapedUnit(in[i:]); utf16.IsSurrogate(unit) && utf16.DecodeRune(unit, second) != utf8.RuneError {
+			second := escapedUnit(in[i:])
+			if utf16.IsSurrogate(unit) && utf16.DecodeRune(unit, second) != utf8.RuneError {
 				unit = utf16.DecodeRune(unit, second)
 				i += 6
 			}

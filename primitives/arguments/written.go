@@ -32,8 +32,11 @@ type Problem struct {
 
 // CheckWritten checks the arguments of the named primitive as they are written.
 // in is its input schema and f the names that this declares.
-func CheckWritten(name string, in *schema.Schema, f *Declared, args json.RawMessage, open func(text string) bool) []Problem {
-	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
+func CheckWritten(
+	name string, in *schema.Schema, f *Declared, args json.RawMessage, open func(text string) bool,
+) []Problem {
+	args = bytes.TrimSpace(args)
+	if len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
 	}
 	as, err := numbersKept(args)
@@ -43,7 +46,14 @@ func CheckWritten(name string, in *schema.Schema, f *Declared, args json.RawMess
 	given, _ := numbersKept(args) // normalise changes it in place
 	f.DropRouting(given)
 	given, _ = f.Normalise(given)
-	w := written{name: name, in: in, fields: f, as: as, given: given, open: open}
+	w := written{
+		name:   name,
+		in:     in,
+		fields: f,
+		as:     as,
+		given:  given,
+		open:   open,
+	}
 	return w.problems()
 }
 
@@ -115,7 +125,8 @@ func (w *written) certain(p schema.Problem) bool {
 		// An alias is declared where the name it stands for is absent.
 		parent, name := split(p.Path)
 		f := w.fields.at(parent)
-		return !w.absentable(p.Path) && (f == nil || f.alias[name] == "" || !w.absentable(parent+"/"+escapeToken.Replace(f.alias[name])))
+		return !w.absentable(p.Path) &&
+			(f == nil || f.alias[name] == "" || !w.absentable(parent+"/"+escapeToken.Replace(f.alias[name])))
 	case "dependentRequired", "dependencies":
 		parent, _ := split(p.Path)
 		return !w.isOpen(valueAt(w.given, parent))
@@ -200,7 +211,9 @@ func (w *written) asWritten(pointer string) string {
 	if pointer == "" {
 		return ""
 	}
-	v, f, out := w.as, w.fields, ""
+	v := w.as
+	f := w.fields
+	out := ""
 	for token := range strings.SplitSeq(pointer[1:], "/") {
 		name := unescapeToken.Replace(token)
 		if o, ok := v.(map[string]any); ok && o[name] == nil && f != nil {
@@ -258,8 +271,13 @@ func (f *Declared) undeclaredWithin(v any, at string) []schema.Problem {
 			}
 			if o, ok := v[name].(map[string]any); ok && child == f {
 				for _, inner := range slices.Sorted(maps.Keys(o)) {
-					if !slices.ContainsFunc(slices.Collect(maps.Keys(f.members)), func(m string) bool { return strings.EqualFold(m, inner) }) {
-						out = append(out, schema.Problem{Path: path + "/" + escapeToken.Replace(inner), Keyword: "additionalProperties"})
+					if !slices.ContainsFunc(slices.Collect(maps.Keys(f.members)), func(m string) bool {
+						return strings.EqualFold(m, inner)
+					}) {
+						out = append(out, schema.Problem{
+							Path:    path + "/" + escapeToken.Replace(inner),
+							Keyword: "additionalProperties",
+						})
 					}
 				}
 			}

@@ -40,7 +40,9 @@ const (
 
 // browserDismissDialog answers the dialog that blocks a tab. It asks the
 // browser, not the page, whose main thread stands still.
-var browserDismissDialog = primitives.Define("browser.dismiss_dialog", func(ctx context.Context, p primitives.Page, in browserDismissDialogIn) (browserDismissDialogOut, error) {
+var browserDismissDialog = primitives.Define("browser.dismiss_dialog", func(
+	ctx context.Context, p primitives.Page, in browserDismissDialogIn,
+) (browserDismissDialogOut, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialogBound)
 	defer cancel()
 	p, err := primitives.PeerOf(p, in.TabID)
@@ -58,7 +60,13 @@ var browserDismissDialog = primitives.Define("browser.dismiss_dialog", func(ctx 
 	if err != nil {
 		return browserDismissDialogOut{}, err
 	}
-	out := browserDismissDialogOut{OK: true, Dismissed: true, TabID: p.Tab().ID, Accept: accept, Dialog: closedDialog{Type: d.Type, Message: d.Message}}
+	out := browserDismissDialogOut{
+		OK:        true,
+		Dismissed: true,
+		TabID:     p.Tab().ID,
+		Accept:    accept,
+		Dialog:    closedDialog{Type: d.Type, Message: d.Message},
+	}
 	if len(d.Message) > maxDialogMessage {
 		out.Dialog.Message, out.Dialog.MessageTruncated = cutText(d.Message, maxDialogMessage), true
 	}

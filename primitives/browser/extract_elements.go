@@ -33,10 +33,16 @@ type extractField struct {
 // browserExtractElements reads rows. It sees what is visible unless include says
 // otherwise, so an empty answer may mean that the page must be scrolled first. The scope's text is
 // cut at 4,000 UTF-16 units: with the default scope it is the whole page.
-var browserExtractElements = primitives.Define("browser.extract_elements", func(ctx context.Context, p primitives.Page, in browserExtractElementsIn) (json.RawMessage, error) {
+var browserExtractElements = primitives.Define("browser.extract_elements", func(
+	ctx context.Context, p primitives.Page, in browserExtractElementsIn,
+) (json.RawMessage, error) {
 	var out extractAnswer
 	args := map[string]any{
-		"item_selector": in.ItemSelector, "fields": in.Fields, "text_equals": in.TextEquals, "text_contains": in.TextContains, "include": in.Include,
+		"item_selector": in.ItemSelector,
+		"fields":        in.Fields,
+		"text_equals":   in.TextEquals,
+		"text_contains": in.TextContains,
+		"include":       in.Include,
 	}
 	var frame locator.FrameSelectors
 	if in.Scope != nil {
@@ -82,7 +88,8 @@ func (a *extractAnswer) result(fields []extractField) (json.RawMessage, error) {
 		if err != nil {
 			return nil, fault.Translate(fault.Internal, err, "encoding the name of a field")
 		}
-		if name = append(name, ':'); kept > 0 {
+		name = append(name, ':')
+		if kept > 0 {
 			name = append([]byte{','}, name...)
 		}
 		kept++
@@ -102,9 +109,12 @@ func (a *extractAnswer) result(fields []extractField) (json.RawMessage, error) {
 		for _, name := range names {
 			value, after := nextString(rest)
 			if value == nil {
-				return nil, fault.New(fault.HandlerFailed, "the page library announced %d items and gave values for %d", a.ItemCount, i)
+				return nil, fault.New(
+					fault.HandlerFailed, "the page library announced %d items and gave values for %d", a.ItemCount, i,
+				)
 			}
-			if rest = after; name != nil {
+			rest = after
+			if name != nil {
 				out = append(append(out, name...), value...)
 			}
 		}

@@ -55,7 +55,13 @@ func fitPicture(ctx context.Context, p primitives.Picture, limits imageLimits) (
 		return fittedImage{}, fmt.Errorf("reading the image header: %w", err)
 	}
 	if limits.fits(config, format, p.Size()) {
-		return fittedImage{Format: format, Width: config.Width, Height: config.Height, SourceWidth: config.Width, SourceHeight: config.Height}, nil
+		return fittedImage{
+			Format:       format,
+			Width:        config.Width,
+			Height:       config.Height,
+			SourceWidth:  config.Width,
+			SourceHeight: config.Height,
+		}, nil
 	}
 	data, err := p.Bytes()
 	if err != nil {
@@ -67,7 +73,10 @@ func fitPicture(ctx context.Context, p primitives.Picture, limits imageLimits) (
 // fits says whether an image of size bytes can stay as it is.
 func (l imageLimits) fits(config image.Config, format string, size int) bool {
 	w, h := fitSize(config.Width, config.Height, l.MaxWidth, l.MaxHeight)
-	return w == config.Width && h == config.Height && (l.Format == "" || l.Format == format) && (l.MaxBytes <= 0 || size <= l.MaxBytes)
+	if w != config.Width || h != config.Height {
+		return false
+	}
+	return (l.Format == "" || l.Format == format) && (l.MaxBytes <= 0 || size <= l.MaxBytes)
 }
 
 // fitImage makes an encoded image fit limits. It returns the bytes unchanged
@@ -80,8 +89,12 @@ func fitImage(ctx context.Context, data []byte, limits imageLimits) (fittedImage
 		return fittedImage{}, fmt.Errorf("reading the image header: %w", err)
 	}
 	out := fittedImage{
-		Data: data, Format: format,
-		Width: config.Width, Height: config.Height, SourceWidth: config.Width, SourceHeight: config.Height,
+		Data:         data,
+		Format:       format,
+		Width:        config.Width,
+		Height:       config.Height,
+		SourceWidth:  config.Width,
+		SourceHeight: config.Height,
 	}
 	width, height := fitSize(config.Width, config.Height, limits.MaxWidth, limits.MaxHeight)
 	within := func(n int) bool { return limits.MaxBytes <= 0 || n <= limits.MaxBytes }
@@ -123,7 +136,11 @@ func fitImage(ctx context.Context, data []byte, limits imageLimits) (fittedImage
 		if err != nil {
 			return fmt.Errorf("encoding the image: %w", err)
 		}
-		out.Data, out.Format, out.Width, out.Height, out.Reencoded = b.Bytes(), format, width, height, true
+		out.Data = b.Bytes()
+		out.Format = format
+		out.Width = width
+		out.Height = height
+		out.Reencoded = true
 		out.Quality = 0
 		if format == "jpeg" {
 			out.Quality = quality

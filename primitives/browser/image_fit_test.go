@@ -56,17 +56,26 @@ func TestFitImage(t *testing.T) {
 		overBudget bool
 	}{
 		{"no limits", asPNG(t, big), imageLimits{}, "png", 640, 480, false, false},
-		{"limits that hold already", asJPEG(t, big, 80), imageLimits{MaxWidth: 640, MaxHeight: 480, MaxBytes: 1 << 20}, "jpeg", 640, 480, false, false},
+		{
+			"limits that hold already", asJPEG(t, big, 80),
+			imageLimits{MaxWidth: 640, MaxHeight: 480, MaxBytes: 1 << 20}, "jpeg", 640, 480, false, false,
+		},
 		{"never enlarges", asPNG(t, big), imageLimits{MaxWidth: 4096, MaxHeight: 4096}, "png", 640, 480, false, false},
 		{"width", asPNG(t, big), imageLimits{MaxWidth: 320}, "png", 320, 240, true, false},
 		{"height", asPNG(t, big), imageLimits{MaxHeight: 120}, "png", 160, 120, true, false},
-		{"the narrower limit wins", asJPEG(t, big, 80), imageLimits{MaxWidth: 320, MaxHeight: 120}, "jpeg", 160, 120, true, false},
+		{
+			"the narrower limit wins", asJPEG(t, big, 80),
+			imageLimits{MaxWidth: 320, MaxHeight: 120}, "jpeg", 160, 120, true, false,
+		},
 		{"budget turns png into jpeg", asPNG(t, big), imageLimits{MaxBytes: 300 << 10}, "jpeg", 640, 480, true, false},
 		{"budget lowers the size at last", asPNG(t, big), imageLimits{MaxBytes: 20 << 10}, "jpeg", 0, 0, true, false},
 		{"budget and width", asPNG(t, big), imageLimits{MaxBytes: 30 << 10, MaxWidth: 600}, "jpeg", 0, 0, true, false},
 		{"budget nobody can meet", asPNG(t, big), imageLimits{MaxBytes: 10}, "jpeg", 0, 0, true, true},
 		{"converted", asPNG(t, big), imageLimits{Format: "jpeg", Quality: 60}, "jpeg", 640, 480, true, false},
-		{"converted and scaled", asPNG(t, big), imageLimits{Format: "jpeg", MaxWidth: 320}, "jpeg", 320, 240, true, false},
+		{
+			"converted and scaled", asPNG(t, big),
+			imageLimits{Format: "jpeg", MaxWidth: 320}, "jpeg", 320, 240, true, false,
+		},
 		{"one pixel limit", asPNG(t, big), imageLimits{MaxWidth: 1, MaxHeight: 1}, "png", 1, 1, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,7 +88,10 @@ func TestFitImage(t *testing.T) {
 				t.Fatalf("the result does not decode: %v", err)
 			}
 			if format != c.format || got.Format != c.format || cfg.Width != got.Width || cfg.Height != got.Height {
-				t.Errorf("got %s %dx%d, really %s %dx%d, want %s", got.Format, got.Width, got.Height, format, cfg.Width, cfg.Height, c.format)
+				t.Errorf(
+					"got %s %dx%d, really %s %dx%d, want %s",
+					got.Format, got.Width, got.Height, format, cfg.Width, cfg.Height, c.format,
+				)
 			}
 			if c.w != 0 && (got.Width != c.w || got.Height != c.h) || c.w == 0 && got.Width >= 640 {
 				t.Errorf("size %dx%d, want %dx%d", got.Width, got.Height, c.w, c.h)

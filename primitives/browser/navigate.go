@@ -52,8 +52,14 @@ type tabRow struct {
 
 func rowOf(t primitives.TabInfo) tabRow {
 	row := tabRow{
-		RuntimeID: t.RuntimeID, TabID: t.ID, URL: t.URL, Title: t.Title, Active: t.Active, WindowID: t.WindowID,
-		AuthorizationID: t.AuthorizationID, RuntimeKey: t.RuntimeKey,
+		RuntimeID:       t.RuntimeID,
+		TabID:           t.ID,
+		URL:             t.URL,
+		Title:           t.Title,
+		Active:          t.Active,
+		WindowID:        t.WindowID,
+		AuthorizationID: t.AuthorizationID,
+		RuntimeKey:      t.RuntimeKey,
 	}
 	if u, err := url.Parse(t.URL); err == nil {
 		row.Host = u.Host
@@ -64,11 +70,14 @@ func rowOf(t primitives.TabInfo) tabRow {
 // browserNavigate loads an address or reloads, in this tab or a peer. Only web
 // addresses and about:blank are allowed: others run script in the page
 // (javascript:), read files or reach into the browser.
-var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Context, p primitives.Page, in browserNavigateIn) (browserNavigateOut, error) {
+var browserNavigate = primitives.Define("browser.navigate", func(
+	ctx context.Context, p primitives.Page, in browserNavigateIn,
+) (browserNavigateOut, error) {
 	opts := primitives.NavigateOptions{Reload: in.Reload}
 	if !in.Reload {
 		if in.URL == "" {
-			return browserNavigateOut{}, fault.New(fault.InvalidInput, "url or reload is needed").With("missing_required", []string{"url"})
+			return browserNavigateOut{}, fault.New(fault.InvalidInput, "url or reload is needed").
+				With("missing_required", []string{"url"})
 		}
 		to, err := address.Web(in.URL)
 		if err != nil {
@@ -94,15 +103,25 @@ var browserNavigate = primitives.Define("browser.navigate", func(ctx context.Con
 	tab.URL, tab.Title = nav.URL, nav.Title
 	tab.Active = tab.Active || primitives.QuirksOf(p).Has(quirks.NavigatesActive) // it is the session's from here on
 	return browserNavigateOut{
-		OK: true, Navigated: true, Connected: true, Reloaded: in.Reload, RuntimeIdentityAttested: nav.Replaced || nav.SameDocument,
-		RuntimeReplaced: nav.Replaced, Loaded: nav.Loaded, SameDocument: nav.SameDocument, Status: nav.Status, Tab: rowOf(tab),
+		OK:                      true,
+		Navigated:               true,
+		Connected:               true,
+		Reloaded:                in.Reload,
+		RuntimeIdentityAttested: nav.Replaced || nav.SameDocument,
+		RuntimeReplaced:         nav.Replaced,
+		Loaded:                  nav.Loaded,
+		SameDocument:            nav.SameDocument,
+		Status:                  nav.Status,
+		Tab:                     rowOf(tab),
 	}, nil
 })
 
 // notAbout refuses what the extension does not open (quirks.NavigatesActive).
 func notAbout(p primitives.Page, address string) error {
-	if len(address) >= 6 && strings.EqualFold(address[:6], "about:") && primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
-		return fault.New(fault.PermissionDenied, "the extension opens no address of this scheme").With("scheme", "about")
+	if len(address) >= 6 && strings.EqualFold(address[:6], "about:") &&
+		primitives.QuirksOf(p).Has(quirks.NavigatesActive) {
+		return fault.New(fault.PermissionDenied, "the extension opens no address of this scheme").
+			With("scheme", "about")
 	}
 	return nil
 }

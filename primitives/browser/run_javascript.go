@@ -79,7 +79,8 @@ func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (
 		}
 	}
 	if source == nil {
-		return runJavaScriptOut{}, fault.New(fault.InvalidInput, "source is needed").With("missing_required", []string{"source"})
+		return runJavaScriptOut{}, fault.New(fault.InvalidInput, "source is needed").
+			With("missing_required", []string{"source"})
 	}
 	args := in.Args
 	if len(args) == 0 {
@@ -88,7 +89,8 @@ func runJavaScript(ctx context.Context, p primitives.Page, in runJavaScriptIn) (
 	ctx, cancel := context.WithTimeout(ctx, scriptBound)
 	defer cancel()
 	// The body ends its last line itself: it may be a comment.
-	result, err := p.Evaluate(ctx, "(async (args) => {\n"+helpers+"const value = await (async (args, helpers) => {\n"+*source+"\n})(args, helpers);\n"+copied+"})("+string(args)+")")
+	result, err := p.Evaluate(ctx, "(async (args) => {\n"+helpers+"const value = await (async (args, helpers) => {\n"+
+		*source+"\n})(args, helpers);\n"+copied+"})("+string(args)+")")
 	if err != nil {
 		return runJavaScriptOut{}, err
 	}

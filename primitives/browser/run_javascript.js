@@ -15,6 +15,7 @@ const helpers = (() => {
     if (from.nodeType === 1 && from.matches(selector)) found.unshift(from);
     return found;
   };
-  const visibleText = (element) => (isElementVisible(element) ? normalizeText(element.innerText || element.textContent) : '');
+  const visibleText = (element) =>
+    isElementVisible(element) ? normalizeText(element.innerText || element.textContent) : '';
   return Object.freeze({ normalizeText, isElementVisible, queryRelative, visibleText });
 })();

@@ -22,6 +22,7 @@ const helpers = (() => {
     const found = [...new Set(parts.flatMap((part) => partsOf(root, part)))];
     return plain ?? visibleOnly ? found.filter(isElementVisible) : found;
   };
-  const visibleText = (element) => (element ? normalizeText(element.textContent || element.getAttribute('aria-label')) : '');
+  const visibleText = (element) =>
+    element ? normalizeText(element.textContent || element.getAttribute('aria-label')) : '';
   return { normalizeText, isElementVisible, queryRelative, visibleText };
 })();

@@ -94,7 +94,8 @@ type imageCompaction struct {
 }
 
 const (
-	screenshotNote = "positive visual evidence only: unchanged pixels do not prove an unchanged page; image positions are device pixels unless encoded.resized or scale is css"
+	screenshotNote = "positive visual evidence only: unchanged pixels do not prove an unchanged page; " +
+		"image positions are device pixels unless encoded.resized or scale is css"
 	// surfaceActive is upstream's only value; a tab in the background is
 	// captured here too, without bringing it to the front, and says so.
 	surfaceActive = "verified_active_tab"
@@ -108,7 +109,9 @@ const (
 
 // browserScreenshot captures what the viewport shows. It neither activates the
 // tab nor moves the focus (but see quirks.ScreenshotActivates).
-var browserScreenshot = primitives.Define("browser.screenshot", func(ctx context.Context, p primitives.Page, in browserScreenshotIn) (json.RawMessage, error) {
+var browserScreenshot = primitives.Define("browser.screenshot", func(
+	ctx context.Context, p primitives.Page, in browserScreenshotIn,
+) (json.RawMessage, error) {
 	l, named, err := actionability.OneTarget(in.Locator, in.Ref, in.FullPage, "full_page")
 	if err != nil {
 		return nil, err
@@ -123,7 +126,9 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(ctx context
 	}
 	var clip *primitives.Rect
 	if named {
-		h, err := actionability.Resolve(ctx, p, l, actionability.Requirements{Until: "drawn"}, actionability.Timeout(ctx, in.TimeoutMS), false)
+		h, err := actionability.Resolve(
+			ctx, p, l, actionability.Requirements{Until: "drawn"}, actionability.Timeout(ctx, in.TimeoutMS), false,
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +221,9 @@ func captureOptions(limits imageLimits, v screenshotViewport) primitives.Capture
 	return opts
 }
 
-func capture(ctx context.Context, p primitives.Page, in browserScreenshotIn, opts primitives.CaptureOptions) (primitives.Picture, error) {
+func capture(
+	ctx context.Context, p primitives.Page, in browserScreenshotIn, opts primitives.CaptureOptions,
+) (primitives.Picture, error) {
 	timeout := defaultCaptureTimeout
 	if in.CaptureTimeoutMS > 0 {
 		timeout = time.Duration(in.CaptureTimeoutMS) * time.Millisecond
@@ -238,18 +245,33 @@ func capture(ctx context.Context, p primitives.Page, in browserScreenshotIn, opt
 	return nil, fault.Wrap(fault.ScreenshotCaptureFailed, err, "capturing the page")
 }
 
-func describeScreenshot(tab primitives.TabInfo, in browserScreenshotIn, url string, v screenshotViewport, at time.Time, kilobytes int, m fittedImage) browserScreenshotOut {
+func describeScreenshot(
+	tab primitives.TabInfo, in browserScreenshotIn, url string,
+	v screenshotViewport, at time.Time, kilobytes int, m fittedImage,
+) browserScreenshotOut {
 	mime := "image/" + m.Format
 	out := browserScreenshotOut{
-		OK: true, MimeType: mime, ImageBytes: len(m.Data),
-		Encoded:  encodedImage{Width: m.Width, Height: m.Height, Resized: m.Resized},
-		Viewport: v, URL: url, CapturedAt: at.UTC().Format("2006-01-02T15:04:05.000Z"),
-		SurfaceIdentity: surfaceTarget, Freshness: "unverified", DelayMSApplied: in.DelayMS, IgnoredArguments: []string{},
+		OK:               true,
+		MimeType:         mime,
+		ImageBytes:       len(m.Data),
+		Encoded:          encodedImage{Width: m.Width, Height: m.Height, Resized: m.Resized},
+		Viewport:         v,
+		URL:              url,
+		CapturedAt:       at.UTC().Format("2006-01-02T15:04:05.000Z"),
+		SurfaceIdentity:  surfaceTarget,
+		Freshness:        "unverified",
+		DelayMSApplied:   in.DelayMS,
+		IgnoredArguments: []string{},
 		Compaction: imageCompaction{
-			Compacted: m.Reencoded, SourceWidth: m.SourceWidth, SourceHeight: m.SourceHeight,
-			OutputWidth: m.Width, OutputHeight: m.Height, OutputBytes: len(m.Data),
+			Compacted:    m.Reencoded,
+			SourceWidth:  m.SourceWidth,
+			SourceHeight: m.SourceHeight,
+			OutputWidth:  m.Width,
+			OutputHeight: m.Height,
+			OutputBytes:  len(m.Data),
 		},
-		Note: screenshotNote, Transport: "background_capture",
+		Note:      screenshotNote,
+		Transport: "background_capture",
 	}
 	if tab.Active {
 		out.SurfaceIdentity = surfaceActive

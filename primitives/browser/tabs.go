@@ -30,14 +30,17 @@ type browserOpenTabOut struct {
 
 // browserOpenTab opens a tab that is a runtime of its own, under the same
 // restriction of addresses as browser.navigate.
-var browserOpenTab = primitives.Define("browser.open_tab", func(ctx context.Context, p primitives.Page, in browserOpenTabIn) (browserOpenTabOut, error) {
+var browserOpenTab = primitives.Define("browser.open_tab", func(
+	ctx context.Context, p primitives.Page, in browserOpenTabIn,
+) (browserOpenTabOut, error) {
 	s, err := session.Of(p, "browser.open_tab", "browser.tabs")
 	if err != nil {
 		return browserOpenTabOut{}, err
 	}
 	to := "about:blank"
 	if in.URL != "" {
-		if to, err = address.Web(in.URL); err == nil {
+		to, err = address.Web(in.URL)
+		if err == nil {
 			err = notAbout(p, to)
 		}
 		if err != nil {
@@ -49,8 +52,16 @@ var browserOpenTab = primitives.Define("browser.open_tab", func(ctx context.Cont
 		return browserOpenTabOut{}, err
 	}
 	return browserOpenTabOut{
-		OK: true, Opened: true, TabID: tab.ID, RuntimeID: tab.RuntimeID, RuntimeKey: tab.RuntimeKey, AuthorizationID: tab.AuthorizationID,
-		URL: tab.URL, Ready: true, Registered: true, Connected: true,
+		OK:              true,
+		Opened:          true,
+		TabID:           tab.ID,
+		RuntimeID:       tab.RuntimeID,
+		RuntimeKey:      tab.RuntimeKey,
+		AuthorizationID: tab.AuthorizationID,
+		URL:             tab.URL,
+		Ready:           true,
+		Registered:      true,
+		Connected:       true,
 	}, nil
 })
 
@@ -66,7 +77,9 @@ type browserCloseTabOut struct {
 	ActiveTabID *int `json:"active_tab_id"`
 }
 
-var browserCloseTab = primitives.Define("browser.close_tab", func(ctx context.Context, p primitives.Page, in browserCloseTabIn) (browserCloseTabOut, error) {
+var browserCloseTab = primitives.Define("browser.close_tab", func(
+	ctx context.Context, p primitives.Page, in browserCloseTabIn,
+) (browserCloseTabOut, error) {
 	s, err := session.Of(p, "browser.close_tab", "browser.tabs")
 	if err != nil {
 		return browserCloseTabOut{}, err
@@ -92,15 +105,23 @@ type claimedTabsListOut struct {
 	Tabs                []tabRow `json:"tabs"`
 }
 
-var browserClaimedTabsList = primitives.Define("browser.claimed_tabs.list", func(_ context.Context, p primitives.Page, _ struct{}) (claimedTabsListOut, error) {
+var browserClaimedTabsList = primitives.Define("browser.claimed_tabs.list", func(
+	_ context.Context, p primitives.Page, _ struct{},
+) (claimedTabsListOut, error) {
 	s, err := session.Of(p, "browser.claimed_tabs.list", "browser.claimed_tabs")
 	if err != nil {
 		return claimedTabsListOut{}, err
 	}
 	tabs := s.Tabs()
 	out := claimedTabsListOut{
-		OK: true, Scope: "runtime_instance", CompleteWithinScope: true, InventorySource: "runtime",
-		Note: "the tabs of this runtime; a browser that it is attached to may have others", ActiveTabID: activeTab(tabs), Count: len(tabs), Tabs: []tabRow{},
+		OK:                  true,
+		Scope:               "runtime_instance",
+		CompleteWithinScope: true,
+		InventorySource:     "runtime",
+		Note:                "the tabs of this runtime; a browser that it is attached to may have others",
+		ActiveTabID:         activeTab(tabs),
+		Count:               len(tabs),
+		Tabs:                []tabRow{},
 	}
 	for _, t := range tabs {
 		out.Tabs = append(out.Tabs, rowOf(t))
@@ -120,7 +141,9 @@ type claimedTabsActivateOut struct {
 	Tab           tabRow `json:"tab"`
 }
 
-var browserClaimedTabsActivate = primitives.Define("browser.claimed_tabs.activate", func(ctx context.Context, p primitives.Page, in claimedTabsActivateIn) (claimedTabsActivateOut, error) {
+var browserClaimedTabsActivate = primitives.Define("browser.claimed_tabs.activate", func(
+	ctx context.Context, p primitives.Page, in claimedTabsActivateIn,
+) (claimedTabsActivateOut, error) {
 	s, err := session.Of(p, "browser.claimed_tabs.activate", "browser.claimed_tabs")
 	if err != nil {
 		return claimedTabsActivateOut{}, err

@@ -32,7 +32,10 @@ type Family struct {
 func Families() []Family {
 	return []Family{
 		{"a11y", "the accessibility tree and announcements", a11y.Primitives()},
-		{"browser", "navigation, tabs, dialogs, screenshots, rows of elements, scripts for debugging", browser.Primitives()},
+		{
+			"browser", "navigation, tabs, dialogs, screenshots, rows of elements, scripts for debugging",
+			browser.Primitives(),
+		},
 		{"clipboard", "clipboard and transfers between pages", clipboard.Primitives()},
 		{"dom", "what a document shows, focus, lists, scrolling", dom.Primitives()},
 		{"emulate", "devices, places, networks", emulate.Primitives()},

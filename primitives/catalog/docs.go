@@ -19,7 +19,9 @@ func Pages() map[string]string {
 	for _, f := range Families() {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s# %s\n\n", generated, f.Name)
-		wrap(&b, "", fmt.Sprintf("The primitives of `primitives/%s`: %s. [All primitives](README.md).", f.Name, f.About))
+		wrap(
+			&b, "", fmt.Sprintf("The primitives of `primitives/%s`: %s. [All primitives](README.md).", f.Name, f.About),
+		)
 		for _, p := range f.Primitives {
 			describe(&b, p.Record())
 		}
@@ -34,19 +36,26 @@ func index() string {
 	var b strings.Builder
 	b.WriteString(generated + "# Primitives\n\n")
 	for _, paragraph := range []string{
-		"A primitive is one operation on a tab. Its record, `primitives/<family>/<name>.json`, is the contract: arguments and outputs are checked against it.",
-		"An *enveloped* result is `{ok, primitive, adapter, value}` or `{ok, primitive, adapter, error}`. A *flat* one is the object itself. " +
-			"A primitive that *acts* can change the page; one that is *paced* keeps a minimum distance from the one before it.",
-		"Every primitive may also fail with the codes that concern any call, such as `invalid_input`, `dialog_open` or `tab_closed`: see [error codes](../errors.md). " +
-			"The evidence of `invalid_input` lists what is wrong in `validation_errors`, `{path, keyword, message}` each. " +
-			"For a member that is not declared, `nearest` is the one that was likely meant.",
-		"Coordinates are CSS pixels of the tab's viewport, also for elements in frames. [Arguments](arguments.md) has what many primitives take.",
+		"A primitive is one operation on a tab. Its record, `primitives/<family>/<name>.json`, is the contract: " +
+			"arguments and outputs are checked against it.",
+		"An *enveloped* result is `{ok, primitive, adapter, value}` or `{ok, primitive, adapter, error}`. " +
+			"A *flat* one is the object itself. A primitive that *acts* can change the page; one that is *paced* " +
+			"keeps a minimum distance from the one before it.",
+		"Every primitive may also fail with the codes that concern any call, such as `invalid_input`, `dialog_open` " +
+			"or `tab_closed`: see [error codes](../errors.md). The evidence of `invalid_input` lists what is wrong " +
+			"in `validation_errors`, `{path, keyword, message}` each. For a member that is not declared, `nearest` " +
+			"is the one that was likely meant.",
+		"Coordinates are CSS pixels of the tab's viewport, also for elements in frames. [Arguments](arguments.md) " +
+			"has what many primitives take.",
 	} {
 		wrap(&b, "", paragraph)
 		b.WriteString("\n")
 	}
 	for _, f := range Families() {
-		fmt.Fprintf(&b, "## [%s](%s.md)\n\n%s.\n\n| primitive | class | result | acts |\n|---|---|---|---|\n", f.Name, f.Name, sentence(f.About))
+		fmt.Fprintf(
+			&b, "## [%s](%s.md)\n\n%s.\n\n| primitive | class | result | acts |\n|---|---|---|---|\n",
+			f.Name, f.Name, sentence(f.About),
+		)
 		for _, p := range f.Primitives {
 			r := p.Record()
 			acts := "no"
@@ -56,7 +65,10 @@ func index() string {
 			if r.Paced {
 				acts = "yes, paced"
 			}
-			fmt.Fprintf(&b, "| [`%s`](%s.md#%s) | %s | %s | %s |\n", r.Name, f.Name, strings.ReplaceAll(r.Name, ".", ""), r.Class, r.Result, acts)
+			fmt.Fprintf(
+				&b, "| [`%s`](%s.md#%s) | %s | %s | %s |\n",
+				r.Name, f.Name, strings.ReplaceAll(r.Name, ".", ""), r.Class, r.Result, acts,
+			)
 		}
 		b.WriteString("\n")
 	}
@@ -161,7 +173,10 @@ func (n docNode) items(b *strings.Builder, prefix string, required []string, els
 			typ += ", required"
 		}
 		if same, there := elsewhere[name]; there && reflect.DeepEqual(same.Properties, p.Properties) {
-			wrap(b, "- ", fmt.Sprintf("`%s` (%s): see [%s](arguments.md#%s). %s", prefix+name, typ, name, name, p.Description))
+			wrap(
+				b, "- ",
+				fmt.Sprintf("`%s` (%s): see [%s](arguments.md#%s). %s", prefix+name, typ, name, name, p.Description),
+			)
 			continue
 		}
 		entry := fmt.Sprintf("`%s` (%s)", prefix+name, typ)

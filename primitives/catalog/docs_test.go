@@ -47,7 +47,8 @@ func TestPagesNameEveryPrimitiveInShortLines(t *testing.T) {
 	pages := catalog.Pages()
 	for _, f := range catalog.Families() {
 		for _, p := range f.Primitives {
-			if name := p.Record().Name; !strings.Contains(pages[f.Name+".md"], "\n## "+name+"\n") || !strings.Contains(pages["README.md"], "[`"+name+"`]("+f.Name+".md#") {
+			if name := p.Record().Name; !strings.Contains(pages[f.Name+".md"], "\n## "+name+"\n") ||
+				!strings.Contains(pages["README.md"], "[`"+name+"`]("+f.Name+".md#") {
 				t.Errorf("%s is not on the page of %s, or not in the index", name, f.Name)
 			}
 		}

@@ -30,7 +30,9 @@ type clipboardCopyOut struct {
 
 // clipboardCopy lets the page answer a copy event and takes the selection when
 // it does not.
-var clipboardCopy = primitives.Define("clipboard.copy", func(ctx context.Context, p primitives.Page, in clipboardCopyIn) (clipboardCopyOut, error) {
+var clipboardCopy = primitives.Define("clipboard.copy", func(
+	ctx context.Context, p primitives.Page, in clipboardCopyIn,
+) (clipboardCopyOut, error) {
 	s, err := session.Of(p, "clipboard.copy", "clipboard.write")
 	if err != nil {
 		return clipboardCopyOut{}, err
@@ -47,7 +49,12 @@ var clipboardCopy = primitives.Define("clipboard.copy", func(ctx context.Context
 		return clipboardCopyOut{Copied: copied, ClipboardWrite: "empty_selection", Target: taken.Target}, nil
 	}
 	s.Clipboard(ctx).Set(session.Clip{Text: taken.Text, HTML: taken.HTML})
-	return clipboardCopyOut{Copied: true, CopiedLength: text.Utf16Length(taken.Text), ClipboardWrite: "ok", Target: taken.Target}, nil
+	return clipboardCopyOut{
+		Copied:         true,
+		CopiedLength:   text.Utf16Length(taken.Text),
+		ClipboardWrite: "ok",
+		Target:         taken.Target,
+	}, nil
 })
 
 type clipboardReadOut struct {
@@ -55,7 +62,9 @@ type clipboardReadOut struct {
 	Length int    `json:"length"` // UTF-16 units
 }
 
-var clipboardRead = primitives.Define("clipboard.read", func(ctx context.Context, p primitives.Page, _ struct{}) (clipboardReadOut, error) {
+var clipboardRead = primitives.Define("clipboard.read", func(
+	ctx context.Context, p primitives.Page, _ struct{},
+) (clipboardReadOut, error) {
 	s, err := session.Of(p, "clipboard.read", "clipboard.read")
 	if err != nil {
 		return clipboardReadOut{}, err
@@ -73,7 +82,9 @@ type clipboardWriteOut struct {
 	Length  int  `json:"length"` // UTF-16 units
 }
 
-var clipboardWrite = primitives.Define("clipboard.write", func(ctx context.Context, p primitives.Page, in clipboardWriteIn) (clipboardWriteOut, error) {
+var clipboardWrite = primitives.Define("clipboard.write", func(
+	ctx context.Context, p primitives.Page, in clipboardWriteIn,
+) (clipboardWriteOut, error) {
 	s, err := session.Of(p, "clipboard.write", "clipboard.write")
 	if err != nil {
 		return clipboardWriteOut{}, err
@@ -105,7 +116,9 @@ type clipboardPasteOut struct {
 // clipboardPaste gives an editor data as a paste event, which works in editors
 // with a model of their own, also inside frames. What nobody takes goes to the
 // caret of what takes text.
-var clipboardPaste = primitives.Define("clipboard.paste", func(ctx context.Context, p primitives.Page, in clipboardPasteIn) (clipboardPasteOut, error) {
+var clipboardPaste = primitives.Define("clipboard.paste", func(
+	ctx context.Context, p primitives.Page, in clipboardPasteIn,
+) (clipboardPasteOut, error) {
 	out := clipboardPasteOut{HTMLProvided: in.HTML != "", Source: "argument"}
 	args := map[string]any{}
 	switch {

@@ -42,7 +42,10 @@ func TestInsertedJSON(t *testing.T) {
 		{"what must stay escaped", `["\u0022\u005c\u000a\u0001\t\/"]`, `["\"\\\n\u0001\t/"]`},
 		{"letters and pairs", `["\u00e9\ud83d\ude00"]`, `["é😀"]`},
 		{"half a pair", `["\ud83d","\uDE00\u0041","\ud83d\u0026"]`, `["\ud83d","\ude00A","\ud83d&"]`},
-		{"order and numbers", `[{ "b": 1.50, "a": [1e6, 12345678901234567890] }]`, `[{"b":1.50,"a":[1e6,12345678901234567890]}]`},
+		{
+			"order and numbers", `[{ "b": 1.50, "a": [1e6, 12345678901234567890] }]`,
+			`[{"b":1.50,"a":[1e6,12345678901234567890]}]`,
+		},
 		{"names of members", `[{"a\u0026b":{}}]`, `[{"a&b":{}}]`},
 	} {
 		d := &insertDesk{}
@@ -56,9 +59,11 @@ func TestInsertedJSON(t *testing.T) {
 			}
 		}
 		for _, args := range []string{
-			`{"label":"once"}`, `{"label":"appended"}`, `{"label":"once","render":{"format":"application/json"}}`, `{"label":"once","render":{"template":"{{value}}"}}`,
+			`{"label":"once"}`, `{"label":"appended"}`, `{"label":"once","render":{"format":"application/json"}}`,
+			`{"label":"once","render":{"template":"{{value}}"}}`,
 		} {
-			if r := catalog.Standard().Invoke(t.Context(), d, "transfer.insert", json.RawMessage(args)); r.Err != nil || d.text != c.want {
+			if r := catalog.Standard().Invoke(t.Context(), d, "transfer.insert", json.RawMessage(args)); r.Err != nil ||
+				d.text != c.want {
 				t.Errorf("%s: %s of %s inserts %s, want %s (%v)", c.name, args, c.value, d.text, c.want, r.Err)
 			}
 		}

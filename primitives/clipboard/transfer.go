@@ -29,7 +29,9 @@ type transferWriteIn struct {
 	Redaction  map[string]any  `json:"redaction"`
 }
 
-var transferWrite = primitives.Define("transfer.write", func(_ context.Context, p primitives.Page, in transferWriteIn) (session.TransferRecord, error) {
+var transferWrite = primitives.Define("transfer.write", func(
+	_ context.Context, p primitives.Page, in transferWriteIn,
+) (session.TransferRecord, error) {
 	k := session.TransferKey{Primitive: "transfer.write", Label: in.Label}
 	s, err := session.Of(p, k.Primitive, "cross_tab.transfer")
 	if err != nil {
@@ -39,9 +41,13 @@ var transferWrite = primitives.Define("transfer.write", func(_ context.Context, 
 	case strings.TrimSpace(in.Label) == "":
 		return session.TransferRecord{}, k.Fault(fault.TransferLabelRequired, "the transfer item needs a label")
 	case !slices.Contains(transferFormats, in.Format):
-		return session.TransferRecord{}, k.Fault(fault.TransferFormatUnsupported, "the transfer format is not supported").With("format", in.Format).With("formats", transferFormats)
+		return session.TransferRecord{}, k.Fault(
+			fault.TransferFormatUnsupported, "the transfer format is not supported",
+		).With("format", in.Format).With("formats", transferFormats)
 	case in.Mode != "" && in.Mode != "replace" && in.Mode != "append":
-		return session.TransferRecord{}, k.Fault(fault.TransferModeUnsupported, "the mode is neither replace nor append").With("mode", in.Mode)
+		return session.TransferRecord{}, k.Fault(
+			fault.TransferModeUnsupported, "the mode is neither replace nor append",
+		).With("mode", in.Mode)
 	}
 	ttl := session.DefaultTransferTTL
 	if in.TTLSeconds != nil {
@@ -53,8 +59,14 @@ var transferWrite = primitives.Define("transfer.write", func(_ context.Context, 
 	}
 	tab := p.Tab()
 	return s.Transfers().Write(session.TransferDraft{
-		Key: k, Format: in.Format, Value: arguments.Stringify(in.Value), Metadata: metadata, Redaction: in.Redaction, Ttl: time.Duration(ttl) * time.Second,
-		Add: in.Mode == "append", Source: session.TransferSource{TabID: tab.ID, RuntimeID: tab.RuntimeID, URL: tab.URL},
+		Key:       k,
+		Format:    in.Format,
+		Value:     arguments.Stringify(in.Value),
+		Metadata:  metadata,
+		Redaction: in.Redaction,
+		Ttl:       time.Duration(ttl) * time.Second,
+		Add:       in.Mode == "append",
+		Source:    session.TransferSource{TabID: tab.ID, RuntimeID: tab.RuntimeID, URL: tab.URL},
 	})
 })
 
@@ -69,7 +81,9 @@ type transferReadOut struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-var transferRead = primitives.Define("transfer.read", func(_ context.Context, p primitives.Page, in transferReadIn) (transferReadOut, error) {
+var transferRead = primitives.Define("transfer.read", func(
+	_ context.Context, p primitives.Page, in transferReadIn,
+) (transferReadOut, error) {
 	s, err := session.Of(p, "transfer.read", "cross_tab.transfer")
 	if err != nil {
 		return transferReadOut{}, err
@@ -106,7 +120,9 @@ type transferRender struct {
 
 // transferInsert renders an item and inserts it as text.insert does, so that
 // the agent need not carry the data.
-var transferInsert = primitives.Define("transfer.insert", func(ctx context.Context, p primitives.Page, in transferInsertIn) (json.RawMessage, error) {
+var transferInsert = primitives.Define("transfer.insert", func(
+	ctx context.Context, p primitives.Page, in transferInsertIn,
+) (json.RawMessage, error) {
 	k := session.TransferKey{Primitive: "transfer.insert", Label: in.Label, Id: in.ID}
 	s, err := session.Of(p, k.Primitive, "cross_tab.transfer")
 	if err != nil {
@@ -127,7 +143,9 @@ var transferInsert = primitives.Define("transfer.insert", func(ctx context.Conte
 	}
 	rendered, ok := in.Render.text(value)
 	if !ok {
-		return nil, k.Fault(fault.TransferFormatUnsupported, "render.format is neither text/plain nor application/json").With("format", in.Render.Format)
+		return nil, k.Fault(
+			fault.TransferFormatUnsupported, "render.format is neither text/plain nor application/json",
+		).With("format", in.Render.Format)
 	}
 	return text.InsertText(ctx, p, in.Target, rendered, in.Mode, in.TimeoutMS)
 })
@@ -208,11 +226,15 @@ type transferClearOut struct {
 	ClearedCount int `json:"cleared_count"`
 }
 
-var transferClear = primitives.Define("transfer.clear", func(_ context.Context, p primitives.Page, in transferClearIn) (transferClearOut, error) {
+var transferClear = primitives.Define("transfer.clear", func(
+	_ context.Context, p primitives.Page, in transferClearIn,
+) (transferClearOut, error) {
 	s, err := session.Of(p, "transfer.clear", "cross_tab.transfer")
 	if err != nil {
 		return transferClearOut{}, err
 	}
-	n, err := s.Transfers().Clear(session.TransferKey{Primitive: "transfer.clear", Label: in.Label, Id: in.ID}, in.Scope == "session")
+	n, err := s.Transfers().Clear(
+		session.TransferKey{Primitive: "transfer.clear", Label: in.Label, Id: in.ID}, in.Scope == "session",
+	)
 	return transferClearOut{n}, err
 })

@@ -39,7 +39,8 @@ func TestTransferItemsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
 		for label, ttl := range map[string]string{"default": "", "short": `,"ttl_seconds":60`} {
-			if r := d.invoke(t, "transfer.write", `{"label":"`+label+`","format":"text/plain","value":"x"`+ttl+`}`); r.Err != nil {
+			r := d.invoke(t, "transfer.write", `{"label":"`+label+`","format":"text/plain","value":"x"`+ttl+`}`)
+			if r.Err != nil {
 				t.Fatal(r.Err)
 			}
 		}
@@ -71,25 +72,36 @@ func TestTransferLimits(t *testing.T) {
 	if r := d.invoke(t, "transfer.write", `{"label":"a","format":"application/json","value":`+list+`}`); r.Err != nil {
 		t.Fatal(r.Err)
 	}
-	if r := d.invoke(t, "transfer.write", `{"label":"a","format":"application/json","mode":"append","value":`+list+`}`); codeOf(r.Err) != fault.TransferPayloadTooLarge {
+	if r := d.invoke(
+		t, "transfer.write", `{"label":"a","format":"application/json","mode":"append","value":`+list+`}`,
+	); codeOf(r.Err) != fault.TransferPayloadTooLarge {
 		t.Errorf("appending past the limit: %v", r.Err)
 	}
 	var out map[string]any
-	if r := d.invoke(t, "transfer.read", `{"label":"a"}`); r.Err != nil || json.Unmarshal(r.Payload, &out) != nil || out["record_count"] != 1.0 {
+	if r := d.invoke(t, "transfer.read", `{"label":"a"}`); r.Err != nil || json.Unmarshal(r.Payload, &out) != nil ||
+		out["record_count"] != 1.0 {
 		t.Errorf("the refused append changed the item: %s %v", r.Payload, r.Err)
 	}
-	if r := d.invoke(t, "transfer.write", `{"label":"b","format":"text/plain","value":"`+strings.Repeat("x", 262_145)+`"}`); codeOf(r.Err) != fault.TransferPayloadTooLarge {
+	if r := d.invoke(
+		t, "transfer.write", `{"label":"b","format":"text/plain","value":"`+strings.Repeat("x", 262_145)+`"}`,
+	); codeOf(r.Err) != fault.TransferPayloadTooLarge {
 		t.Errorf("262145 bytes: %v", r.Err)
 	}
-	if r := d.invoke(t, "transfer.write", `{"label":"b","format":"text/plain","value":"`+strings.Repeat("x", 262_144)+`"}`); r.Err != nil {
+	if r := d.invoke(
+		t, "transfer.write", `{"label":"b","format":"text/plain","value":"`+strings.Repeat("x", 262_144)+`"}`,
+	); r.Err != nil {
 		t.Errorf("262144 bytes: %v", r.Err)
 	}
 	for i := 2; i < 256; i++ {
-		if r := d.invoke(t, "transfer.write", fmt.Sprintf(`{"label":"%d","format":"text/plain","value":1}`, i)); r.Err != nil {
+		if r := d.invoke(
+			t, "transfer.write", fmt.Sprintf(`{"label":"%d","format":"text/plain","value":1}`, i),
+		); r.Err != nil {
 			t.Fatalf("item %d: %v", i, r.Err)
 		}
 	}
-	if r := d.invoke(t, "transfer.write", `{"label":"more","format":"text/plain","value":1}`); codeOf(r.Err) != fault.TransferFailed {
+	if r := d.invoke(
+		t, "transfer.write", `{"label":"more","format":"text/plain","value":1}`,
+	); codeOf(r.Err) != fault.TransferFailed {
 		t.Errorf("one item too many: %v", r.Err)
 	}
 	if r := d.invoke(t, "transfer.write", `{"label":"b","format":"text/plain","value":1}`); r.Err != nil {

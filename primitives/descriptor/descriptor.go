@@ -164,7 +164,9 @@ func ResolveAll(ctx context.Context, p primitives.Page, descriptors []Descriptor
 		return nil, err
 	}
 	if len(out.Matches) != len(descriptors) {
-		return nil, fault.New(fault.Internal, "the page library answered %d of %d descriptors", len(out.Matches), len(descriptors))
+		return nil, fault.New(
+			fault.Internal, "the page library answered %d of %d descriptors", len(out.Matches), len(descriptors),
+		)
 	}
 	for i := range out.Matches {
 		m, d := &out.Matches[i], descriptors[i]
@@ -191,7 +193,8 @@ func Resolve(ctx context.Context, p primitives.Page, d Descriptor) (Match, error
 
 // namesElement says whether the descriptor asks for an element at all.
 func (d Descriptor) namesElement() bool {
-	return len(d.Selector)+len(d.Selectors)+len(d.FallbackSelectors) > 0 || d.Role+d.Name+d.TextEquals+d.TextContains != ""
+	return len(d.Selector)+len(d.Selectors)+len(d.FallbackSelectors) > 0 ||
+		d.Role+d.Name+d.TextEquals+d.TextContains != ""
 }
 
 // reason is the furthest that a candidate got.

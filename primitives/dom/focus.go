@@ -17,8 +17,12 @@ type domFocusIn struct {
 // domFocus re-seats the focus, for instance after a transient surface closed
 // without returning it. An element that cannot take the focus is no error: the
 // answer says focused false.
-var domFocus = primitives.Define("dom.focus", func(ctx context.Context, p primitives.Page, in domFocusIn) (json.RawMessage, error) {
-	l, named, err := in.Locator, in.Locator.Given(), error(nil)
+var domFocus = primitives.Define("dom.focus", func(
+	ctx context.Context, p primitives.Page, in domFocusIn,
+) (json.RawMessage, error) {
+	l := in.Locator
+	named := in.Locator.Given()
+	err := error(nil)
 	if in.Ref != "" {
 		l, named, err = actionability.OneTarget(in.Locator, in.Ref, false, "")
 	}
@@ -31,7 +35,9 @@ var domFocus = primitives.Define("dom.focus", func(ctx context.Context, p primit
 	var out json.RawMessage
 	err = l.Evaluate(ctx, p, "focus", nil, &out)
 	if locator.IsMiss(err) && in.TimeoutMS != nil {
-		if _, err := actionability.Resolve(ctx, p, l, actionability.Requirements{Until: "drawn"}, actionability.Timeout(ctx, in.TimeoutMS), false); err != nil {
+		if _, err := actionability.Resolve(
+			ctx, p, l, actionability.Requirements{Until: "drawn"}, actionability.Timeout(ctx, in.TimeoutMS), false,
+		); err != nil {
 			return nil, err
 		}
 		err = l.Evaluate(ctx, p, "focus", nil, &out)

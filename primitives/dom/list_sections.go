@@ -41,14 +41,18 @@ func ofTop(ctx context.Context, p primitives.Page, answer json.RawMessage) (json
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "reading the sections")
 	}
-	members["url"], members["viewport_height"], members["scroll_y"] = url, top.Viewport.Height, top.Viewport.ScrollY
+	members["url"] = url
+	members["viewport_height"] = top.Viewport.Height
+	members["scroll_y"] = top.Viewport.ScrollY
 	return json.Marshal(members)
 }
 
 // domListSections gives what measured scrolling needs: the scroll_y of a
 // section is an offset in its document, so the distance to it is that minus
 // the payload's own scroll_y.
-var domListSections = primitives.Define("dom.list_sections", func(ctx context.Context, p primitives.Page, in domListSectionsIn) (json.RawMessage, error) {
+var domListSections = primitives.Define("dom.list_sections", func(
+	ctx context.Context, p primitives.Page, in domListSectionsIn,
+) (json.RawMessage, error) {
 	var out json.RawMessage
 	args := optional(map[string]any{}, "selector", in.Selector)
 	optional(args, "heading_selector", in.HeadingSelector)

@@ -19,7 +19,9 @@ type domObserveAttributesIn struct {
 
 // domObserveAttributes enumerates matches wherever they are; each says whether
 // it is visible, so the two queries stay apart.
-var domObserveAttributes = primitives.Define("dom.observe.attributes", func(ctx context.Context, p primitives.Page, in domObserveAttributesIn) (json.RawMessage, error) {
+var domObserveAttributes = primitives.Define("dom.observe.attributes", func(
+	ctx context.Context, p primitives.Page, in domObserveAttributesIn,
+) (json.RawMessage, error) {
 	var out json.RawMessage
 	args := optional(map[string]any{"attributes": in.Attributes}, "selector", in.Selector)
 	if in.Attributes == nil {

@@ -18,7 +18,9 @@ type domObserveVisibleIn struct {
 
 // domObserveVisible reports what the viewport shows. It is the one
 // primitive that can assert absence: no match is a success with match_count 0.
-var domObserveVisible = primitives.Define("dom.observe.visible", func(ctx context.Context, p primitives.Page, in domObserveVisibleIn) (json.RawMessage, error) {
+var domObserveVisible = primitives.Define("dom.observe.visible", func(
+	ctx context.Context, p primitives.Page, in domObserveVisibleIn,
+) (json.RawMessage, error) {
 	var out json.RawMessage
 	args := optional(map[string]any{}, "selector", in.Selector)
 	optional(args, "text_contains", in.TextContains)

@@ -18,7 +18,9 @@ type domSelectOptionIn struct {
 
 // domSelectOption chooses in a native list. Its menu is drawn by the browser,
 // outside of the page, where our pointer cannot click.
-var domSelectOption = primitives.Define("dom.select_option", func(ctx context.Context, p primitives.Page, in domSelectOptionIn) (json.RawMessage, error) {
+var domSelectOption = primitives.Define("dom.select_option", func(
+	ctx context.Context, p primitives.Page, in domSelectOptionIn,
+) (json.RawMessage, error) {
 	args := map[string]any{}
 	for name, text := range map[string]json.RawMessage{"option": in.Option, "value": in.Value, "label": in.Label} {
 		if text != nil {

@@ -16,7 +16,9 @@ type domSnapshotTextIn struct {
 
 // domSnapshotText reads the text of visible containers as one line; text of
 // hidden descendants counts, as everywhere in the dictionary.
-var domSnapshotText = primitives.Define("dom.snapshot_text", func(ctx context.Context, p primitives.Page, in domSnapshotTextIn) (json.RawMessage, error) {
+var domSnapshotText = primitives.Define("dom.snapshot_text", func(
+	ctx context.Context, p primitives.Page, in domSnapshotTextIn,
+) (json.RawMessage, error) {
 	var out json.RawMessage
 	args := optional(map[string]any{}, "selector", in.Selector)
 	optional(args, "max_chars", in.MaxChars)

@@ -31,7 +31,9 @@ type viewportScrolledTo struct {
 
 // viewportScroll moves the page, or the scroller of a scope, at once, whatever
 // the page's scroll-behavior, and reports how far it really went.
-var viewportScroll = primitives.Define("viewport.scroll", func(ctx context.Context, p primitives.Page, in viewportScrollIn) (json.RawMessage, error) {
+var viewportScroll = primitives.Define("viewport.scroll", func(
+	ctx context.Context, p primitives.Page, in viewportScrollIn,
+) (json.RawMessage, error) {
 	dx, dy := in.DeltaX.FiniteOrZero(), in.DeltaY.FiniteOrZero()
 	if dx == nil || dy == nil {
 		return nil, fault.New(fault.ScrollFailed, "the scroll distance is not a finite number").
@@ -61,7 +63,9 @@ var viewportScroll = primitives.Define("viewport.scroll", func(ctx context.Conte
 
 // scrollAt brings an element into view, or moves the scroller that it is, or
 // that is around it, by a distance.
-func scrollAt(ctx context.Context, p primitives.Page, l locator.Locator, in viewportScrollIn, args map[string]any) (json.RawMessage, error) {
+func scrollAt(
+	ctx context.Context, p primitives.Page, l locator.Locator, in viewportScrollIn, args map[string]any,
+) (json.RawMessage, error) {
 	timeout := actionability.Timeout(ctx, in.TimeoutMS)
 	if args["dx"] == 0.0 && args["dy"] == 0.0 {
 		h, err := actionability.Resolve(ctx, p, l, actionability.Requirements{Until: "drawn"}, timeout, false)
@@ -74,7 +78,14 @@ func scrollAt(ctx context.Context, p primitives.Page, l locator.Locator, in view
 		if err := json.Unmarshal(h.Target, &seen); err != nil {
 			return nil, fault.Translate(fault.Internal, err, "the page library gave another shape")
 		}
-		return json.Marshal(viewportScrolledTo{Moved: h.Found.Scrolls > 0, Target: "element", Element: h.Acted, Before: h.From, After: seen.Viewport, Found: h.Found})
+		return json.Marshal(viewportScrolledTo{
+			Moved:   h.Found.Scrolls > 0,
+			Target:  "element",
+			Element: h.Acted,
+			Before:  h.From,
+			After:   seen.Viewport,
+			Found:   h.Found,
+		})
 	}
 	h, err := actionability.Resolve(ctx, p, l, actionability.Requirements{Until: "attached"}, timeout, false)
 	if err != nil {

@@ -17,7 +17,9 @@ type emulateGeolocationIn struct {
 
 // emulateGeolocation sets where the page finds itself and grants it the
 // permission to ask.
-var emulateGeolocation = primitives.Define("emulate.geolocation", func(ctx context.Context, p primitives.Page, in emulateGeolocationIn) (emulateOut, error) {
+var emulateGeolocation = primitives.Define("emulate.geolocation", func(
+	ctx context.Context, p primitives.Page, in emulateGeolocationIn,
+) (emulateOut, error) {
 	g := primitives.GeolocationEmulation{Accuracy: 1, Unavailable: in.Unavailable, Origins: in.Origins}
 	if in.Accuracy != nil {
 		g.Accuracy = *in.Accuracy

@@ -7,6 +7,8 @@ import (
 )
 
 // emulateMedia sets what media queries answer; features that are not named stay.
-var emulateMedia = primitives.Define("emulate.media", func(ctx context.Context, p primitives.Page, in primitives.MediaEmulation) (emulateOut, error) {
+var emulateMedia = primitives.Define("emulate.media", func(
+	ctx context.Context, p primitives.Page, in primitives.MediaEmulation,
+) (emulateOut, error) {
 	return emulate(ctx, p, primitives.Emulation{Media: &in})
 })

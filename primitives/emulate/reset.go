@@ -12,7 +12,9 @@ type emulateResetIn struct {
 
 // emulateReset ends emulations: what the options of the browser ask for is there
 // again.
-var emulateReset = primitives.Define("emulate.reset", func(ctx context.Context, p primitives.Page, in emulateResetIn) (emulateOut, error) {
+var emulateReset = primitives.Define("emulate.reset", func(
+	ctx context.Context, p primitives.Page, in emulateResetIn,
+) (emulateOut, error) {
 	if err := p.ClearEmulation(ctx, in.Kinds); err != nil {
 		return emulateOut{}, err
 	}

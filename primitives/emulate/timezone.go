@@ -7,6 +7,8 @@ import (
 )
 
 // emulateTimezone sets the time zone of scripts.
-var emulateTimezone = primitives.Define("emulate.timezone", func(ctx context.Context, p primitives.Page, in primitives.TimezoneEmulation) (emulateOut, error) {
+var emulateTimezone = primitives.Define("emulate.timezone", func(
+	ctx context.Context, p primitives.Page, in primitives.TimezoneEmulation,
+) (emulateOut, error) {
 	return emulate(ctx, p, primitives.Emulation{Timezone: &in})
 })

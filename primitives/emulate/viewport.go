@@ -8,7 +8,9 @@ import (
 
 // emulateViewport sets the size of the viewport and the kind of screen. A page
 // that is open gets a resize event.
-var emulateViewport = primitives.Define("emulate.viewport", func(ctx context.Context, p primitives.Page, in primitives.ViewportEmulation) (emulateOut, error) {
+var emulateViewport = primitives.Define("emulate.viewport", func(
+	ctx context.Context, p primitives.Page, in primitives.ViewportEmulation,
+) (emulateOut, error) {
 	return emulate(ctx, p, primitives.Emulation{Viewport: &in})
 })
 

@@ -14,7 +14,9 @@ type emulateWebDriverIn struct {
 // emulateWebDriver sets navigator.webdriver, in the documents that are there and
 // in every new one before its own scripts run. Nothing else that a page can find
 // out changes. A document in which the emulation ends keeps the emulated value.
-var emulateWebDriver = primitives.Define("emulate.webdriver", func(ctx context.Context, p primitives.Page, in emulateWebDriverIn) (emulateOut, error) {
+var emulateWebDriver = primitives.Define("emulate.webdriver", func(
+	ctx context.Context, p primitives.Page, in emulateWebDriverIn,
+) (emulateOut, error) {
 	if in.Value != nil {
 		return emulate(ctx, p, primitives.Emulation{WebDriver: &primitives.WebDriverEmulation{Value: *in.Value}})
 	}

@@ -12,9 +12,13 @@ func Markdown() string {
 	b.WriteString("# Error codes\n\n")
 	b.WriteString("Generated from `primitives/fault/codes.go` by `make generate`.\n")
 	b.WriteString("A code is the contract: it is never renamed; messages may change.\n\n")
-	b.WriteString("Each entry has its meaning, how severe it is, whether a caller can recover, and whether a retry helps:\n\n")
+	b.WriteString(
+		"Each entry has its meaning, how severe it is, whether a caller can recover, and whether a retry helps:\n\n",
+	)
 	b.WriteString("- `never`: the same call fails the same way until the call, the map or the policy changes.\n")
-	b.WriteString("- `after a fresh look`: something may have happened or changed, so read the page or the runtime first.\n")
+	b.WriteString(
+		"- `after a fresh look`: something may have happened or changed, so read the page or the runtime first.\n",
+	)
 	b.WriteString("- `same call`: nothing happened.\n")
 	group := ""
 	for _, s := range specs {
@@ -26,7 +30,9 @@ func Markdown() string {
 		if !s.Recoverable {
 			recover = "not recoverable"
 		}
-		item(&b, fmt.Sprintf("`%s`: %s. *%s, %s, retry: %s*", s.Code, strings.TrimSuffix(s.Meaning, "."), s.Severity, recover, s.Retry))
+		item(&b, fmt.Sprintf(
+			"`%s`: %s. *%s, %s, retry: %s*", s.Code, strings.TrimSuffix(s.Meaning, "."), s.Severity, recover, s.Retry,
+		))
 	}
 	return b.String()
 }

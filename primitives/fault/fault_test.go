@@ -109,7 +109,8 @@ func TestEncodingIsBoundedAndComplete(t *testing.T) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		t.Fatalf("%v in %s", err, b)
 	}
-	if m["code"] != "target_not_found" || m["step_id"] != "find" || m["severity"] != "major" || m["recoverable"] != true || m["next_step"] == nil {
+	if m["code"] != "target_not_found" || m["step_id"] != "find" || m["severity"] != "major" ||
+		m["recoverable"] != true || m["next_step"] == nil {
 		t.Errorf("got %v", m)
 	}
 	if s := m["evidence"].(map[string]any)["text"].(string); !strings.HasSuffix(s, "...") {

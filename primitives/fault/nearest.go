@@ -59,7 +59,9 @@ func distance(a, b string, limit int) int {
 	for j := range len(b) + 1 {
 		rows[0][j] = j
 	}
-	prev2, prev, cur := &rows[2], &rows[0], &rows[1]
+	prev2 := &rows[2]
+	prev := &rows[0]
+	cur := &rows[1]
 	for i := 1; i <= len(a); i++ {
 		cur[0] = i
 		least := i

@@ -9,7 +9,10 @@ import (
 )
 
 func TestNear(t *testing.T) {
-	names := []string{"contact.submit_name", "contact.clear", "board.open", "overlay.open", "label", "value", "x", "y", "text", "next"}
+	names := []string{
+		"contact.submit_name", "contact.clear", "board.open",
+		"overlay.open", "label", "value", "x", "y", "text", "next",
+	}
 	for _, tt := range []struct {
 		in   string
 		want []string

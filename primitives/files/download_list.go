@@ -34,8 +34,16 @@ type downloadEntry struct {
 
 func describeDownload(d primitives.Download) downloadEntry {
 	e := downloadEntry{
-		ID: d.ID, URL: d.URL, TabID: d.TabID, Filename: d.Filename, Path: d.Path, State: d.State,
-		Received: d.Received, Total: d.Total, SHA256: d.SHA256, Started: listing.Timestamp(d.Started),
+		ID:       d.ID,
+		URL:      d.URL,
+		TabID:    d.TabID,
+		Filename: d.Filename,
+		Path:     d.Path,
+		State:    d.State,
+		Received: d.Received,
+		Total:    d.Total,
+		SHA256:   d.SHA256,
+		Started:  listing.Timestamp(d.Started),
 	}
 	if !d.Ended.IsZero() {
 		e.Ended = listing.Timestamp(d.Ended)
@@ -44,7 +52,9 @@ func describeDownload(d primitives.Download) downloadEntry {
 }
 
 // downloadList lists the downloads of the host, oldest first.
-var downloadList = primitives.Define("download.list", func(_ context.Context, p primitives.Page, in downloadListIn) (downloadListOut, error) {
+var downloadList = primitives.Define("download.list", func(
+	_ context.Context, p primitives.Page, in downloadListIn,
+) (downloadListOut, error) {
 	list, err := p.Downloads()
 	if err != nil {
 		return downloadListOut{}, err

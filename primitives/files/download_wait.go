@@ -17,7 +17,9 @@ type downloadWaitIn struct {
 // one that no such call has answered yet, so it can be called after the click
 // that starts the download, however fast that was. One that ended without a file is an
 // error.
-var downloadWait = primitives.Define("download.wait", func(ctx context.Context, p primitives.Page, in downloadWaitIn) (downloadEntry, error) {
+var downloadWait = primitives.Define("download.wait", func(
+	ctx context.Context, p primitives.Page, in downloadWaitIn,
+) (downloadEntry, error) {
 	bounded, cancel := withinMS(ctx, in.TimeoutMS, 30_000)
 	defer cancel()
 	d, err := p.AwaitDownload(bounded, in.ID)

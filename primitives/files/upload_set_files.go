@@ -43,7 +43,9 @@ type uploadTarget struct {
 // uploadSetFiles makes files the choice of a file input, which need not be
 // visible. Any other element is clicked, and the file chooser that the page opens
 // for is answered.
-var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Context, p primitives.Page, in uploadSetFilesIn) (uploadSetFilesOut, error) {
+var uploadSetFiles = primitives.Define("upload.set_files", func(
+	ctx context.Context, p primitives.Page, in uploadSetFilesIn,
+) (uploadSetFilesOut, error) {
 	files, err := p.UploadFiles(in.Paths)
 	if err != nil {
 		return uploadSetFilesOut{}, err
@@ -63,7 +65,8 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 		ID        string       `json:"id"`
 	}
 	find := func() error {
-		if at, err = in.Locator.Enter(ctx, p); err != nil {
+		at, err = in.Locator.Enter(ctx, p)
+		if err != nil {
 			return err
 		}
 		args := map[string]any{"locator": in.Locator}
@@ -75,7 +78,10 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 	err = find()
 	if code := fault.CodeOf(err); code == fault.TargetNotFound || locator.IsFrameFault(code) {
 		// It may still come, or be in a closed shadow root.
-		if _, err := actionability.Resolve(ctx, p, in.Locator, actionability.Requirements{Until: "attached"}, actionability.Timeout(ctx, in.TimeoutMS), false); err != nil {
+		if _, err := actionability.Resolve(
+			ctx, p, in.Locator, actionability.Requirements{Until: "attached"},
+			actionability.Timeout(ctx, in.TimeoutMS), false,
+		); err != nil {
 			return uploadSetFilesOut{}, err
 		}
 		err = find()
@@ -84,13 +90,18 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 		return uploadSetFilesOut{}, err
 	}
 	out.Target = &found.Target
-	out.Target.Field, out.Target.ID, out.Target.Multiple = found.Name, found.ID, found.Multiple
+	out.Target.Field = found.Name
+	out.Target.ID = found.ID
+	out.Target.Multiple = found.Multiple
 	if found.Handle == "" {
 		out.Via = "chooser"
 		click := func() error {
-			_, err := actionability.Act(ctx, p, in.Locator, actionability.ForClick, actionability.Target{TimeoutMS: in.TimeoutMS}, func(a actionability.ActionPoint) []primitives.MouseEvent {
-				return actionability.ClickEvents(a, "left", 1, 0)
-			}, 0)
+			_, err := actionability.Act(
+				ctx, p, in.Locator, actionability.ForClick, actionability.Target{TimeoutMS: in.TimeoutMS},
+				func(a actionability.ActionPoint) []primitives.MouseEvent {
+					return actionability.ClickEvents(a, "left", 1, 0)
+				}, 0,
+			)
 			return err
 		}
 		return out, p.ChooseFiles(ctx, click, files)
@@ -98,11 +109,14 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(ctx context.Cont
 	out.Via = "input"
 	switch {
 	case found.Disabled:
-		return uploadSetFilesOut{}, fault.New(fault.TargetNotActionable, "the file input is disabled").With("reason", "disabled").With("locator", in.Locator)
+		return uploadSetFilesOut{}, fault.New(fault.TargetNotActionable, "the file input is disabled").
+			With("reason", "disabled").With("locator", in.Locator)
 	case len(files) > 1 && !found.Multiple:
-		return uploadSetFilesOut{}, fault.New(fault.InvalidArguments, "the file input takes one file").With("count", len(files))
+		return uploadSetFilesOut{}, fault.New(fault.InvalidArguments, "the file input takes one file").
+			With("count", len(files))
 	case found.Directory:
-		return uploadSetFilesOut{}, fault.New(fault.CapabilityUnavailable, "the input takes a folder, not files").With("capability", "upload.folder")
+		return uploadSetFilesOut{}, fault.New(fault.CapabilityUnavailable, "the input takes a folder, not files").
+			With("capability", "upload.folder")
 	}
 	if err := p.SetFiles(ctx, at.Frame, found.Handle, files); err != nil {
 		return uploadSetFilesOut{}, err

@@ -63,7 +63,8 @@
 //	actionability/actionable.js      act_target: resolve an element and wait until it can be acted on
 //	actionability/hit_test_guard.js  what a click hits
 //	pointer/pointer_arrived.js       whether a movement of the pointer came to a document
-//	geometry/geometry.js  rendered, visibleRect, isVisible, measure, deepHit, receives, label, box, publicVisibility, viewOf
+//	geometry/geometry.js  rendered, visibleRect, isVisible, measure, deepHit, receives, label, box,
+//	                      publicVisibility, viewOf
 //	geometry/reveal.js    scrollOperation, performScroll, reveal(element, ...)
 //	geometry/frame.js     time to the next frame: nextFrame(); frame boxes
 //	page/snapshot_blocks.js  parts of a document that look as in an earlier snapshot
@@ -160,7 +161,9 @@ func joined(called string, names []string) string {
 		b.WriteString("// --- " + name + "\n")
 		lean(&b, Source(name))
 	}
-	b.WriteString("Object.defineProperty(globalThis, 'outrider', { value: outrider });\n})();\n//# sourceURL=" + called + "\n")
+	b.WriteString(
+		"Object.defineProperty(globalThis, 'outrider', { value: outrider });\n})();\n//# sourceURL=" + called + "\n",
+	)
 	return b.String()
 }
 

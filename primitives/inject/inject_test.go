@@ -126,7 +126,9 @@ func TestPatternsAreThoseOfThePlatformInBoundedTime(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not installed")
 	}
-	out, err := exec.CommandContext(t.Context(), node, filepath.Join("testdata", "patterns.js"), filepath.Join("base", "pattern.js")).Output()
+	out, err := exec.CommandContext(
+		t.Context(), node, filepath.Join("testdata", "patterns.js"), filepath.Join("base", "pattern.js"),
+	).Output()
 	if err != nil {
 		t.Fatalf("%v %s", err, out)
 	}

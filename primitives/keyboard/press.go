@@ -43,7 +43,9 @@ func (o keyboardPressOut) FlatUpstream() bool { return o.Fidelity == primitives.
 
 // keyboardPress presses a key or chord. Modifiers go down as keys of their own
 // before it and come up after it, also when it fails.
-var keyboardPress = primitives.Define("keyboard.press", func(ctx context.Context, p primitives.Page, in keyboardPressIn) (keyboardPressOut, error) {
+var keyboardPress = primitives.Define("keyboard.press", func(
+	ctx context.Context, p primitives.Page, in keyboardPressIn,
+) (keyboardPressOut, error) {
 	c, err := keys.ParseChordOn(p, in.Key, in.Modifiers)
 	if err != nil {
 		return keyboardPressOut{}, err
@@ -76,12 +78,14 @@ var keyboardPress = primitives.Define("keyboard.press", func(ctx context.Context
 		return out, nil
 	}
 	if target == nil {
-		if target, err = actionability.FocusedTarget(ctx, p); err != nil {
+		target, err = actionability.FocusedTarget(ctx, p)
+		if err != nil {
 			return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "looking for the focus")
 		}
 	}
 	out.Target = target
-	if repeat, err = PressChord(ctx, p, c, repeat); err != nil {
+	repeat, err = PressChord(ctx, p, c, repeat)
+	if err != nil {
 		return keyboardPressOut{}, fault.Wrap(fault.TrustedKeyFailed, err, "pressing the key")
 	}
 	out.Dialog = primitives.DialogOpenOn(p)
@@ -127,11 +131,17 @@ func PressChord(ctx context.Context, p primitives.Page, c keys.Chord, repeat int
 func pressSynthetic(ctx context.Context, p primitives.Page, c keys.Chord) (actionability.ActedOn, error) {
 	down, _ := c.Hit.Events(c.Mask)
 	args := map[string]any{
-		"key": down.Key, "code": down.Code,
-		"alt": c.Mask&primitives.ModAlt != 0, "control": c.Mask&primitives.ModControl != 0, "meta": c.Mask&primitives.ModMeta != 0, "shift": c.Mask&primitives.ModShift != 0,
+		"key":     down.Key,
+		"code":    down.Code,
+		"alt":     c.Mask&primitives.ModAlt != 0,
+		"control": c.Mask&primitives.ModControl != 0,
+		"meta":    c.Mask&primitives.ModMeta != 0,
+		"shift":   c.Mask&primitives.ModShift != 0,
 	}
 	if primitives.QuirksOf(p).Has(quirks.SyntheticInput) {
-		args["key"], args["code"], args["flat"] = c.Name, "", true
+		args["key"] = c.Name
+		args["code"] = ""
+		args["flat"] = true
 	}
 	var out struct {
 		Target actionability.ActedOn `json:"target"`

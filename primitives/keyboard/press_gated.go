@@ -49,7 +49,9 @@ type keyboardPressGatedOut struct {
 
 // keyboardPressGated presses on while the accessibility layer confirms each
 // press. Where editors merge fast presses, counting is a guess and this is not.
-var keyboardPressGated = primitives.Define("keyboard.press_gated", func(ctx context.Context, p primitives.Page, in keyboardPressGatedIn) (keyboardPressGatedOut, error) {
+var keyboardPressGated = primitives.Define("keyboard.press_gated", func(
+	ctx context.Context, p primitives.Page, in keyboardPressGatedIn,
+) (keyboardPressGatedOut, error) {
 	g, err := newGate(p, in)
 	if err != nil {
 		return keyboardPressGatedOut{}, err
@@ -92,7 +94,8 @@ func newGate(p primitives.Page, in keyboardPressGatedIn) (gate, error) {
 func (g gate) run(ctx context.Context, p primitives.Page) (keyboardPressGatedOut, error) {
 	out := keyboardPressGatedOut{OK: true, Stop: g.in.Stop, Fidelity: primitives.FidelityTrusted}
 	var err error
-	if out.Target, err = actionability.FocusedTarget(ctx, p); err != nil {
+	out.Target, err = actionability.FocusedTarget(ctx, p)
+	if err != nil {
 		return out, err
 	}
 	for presses := 0; !g.complete(out.StepsDone); presses++ {
@@ -118,7 +121,9 @@ func (g gate) run(ctx context.Context, p primitives.Page) (keyboardPressGatedOut
 			continue
 		}
 		// A document that the press replaced dwells no longer; the next read is of the new one.
-		if err := locator.CallFocused(ctx, p, "gate_dwell", map[string]any{"ms": gateDwell.Milliseconds()}, nil); err != nil && ctx.Err() != nil {
+		if err := locator.CallFocused(
+			ctx, p, "gate_dwell", map[string]any{"ms": gateDwell.Milliseconds()}, nil,
+		); err != nil && ctx.Err() != nil {
 			return out, err
 		}
 		step := min(out.StepsDone, len(g.in.Expect)-1)
@@ -138,7 +143,10 @@ func (g gate) run(ctx context.Context, p primitives.Page) (keyboardPressGatedOut
 		case agreed && said.Spoken != "":
 			out.StepsDone++
 		default:
-			out.OK, out.Halted, out.Expected, out.Actual = false, true, expect, &said.Spoken
+			out.OK = false
+			out.Halted = true
+			out.Expected = expect
+			out.Actual = &said.Spoken
 			// A caller outside of a workflow sees the error alone, so it says
 			// what the payload does.
 			e := fault.New(fault.StateMismatch, "after press %d the page says something else than expected", presses+1).

@@ -49,7 +49,8 @@ func splitChord(s string) (key string, modifiers []string) {
 // case of modifiers do not matter, and neither does naming one twice.
 func ParseChord(s string, more []string) (Chord, error) {
 	if s == "" {
-		return Chord{}, fault.New(fault.InvalidKey, "the key is empty").With("key", s).With("modifiers", append([]string{}, more...))
+		return Chord{}, fault.New(fault.InvalidKey, "the key is empty").
+			With("key", s).With("modifiers", append([]string{}, more...))
 	}
 	if len(s) > maxKeyName {
 		return Chord{}, fault.New(fault.InvalidKey, "the key has %d bytes, more than any key name", len(s))
@@ -58,9 +59,11 @@ func ParseChord(s string, more []string) (Chord, error) {
 	c := Chord{Name: key}
 	var err error
 	// Upstream puts the modifiers of the argument before those of the chord.
-	if c.Modifiers, c.Mask, err = ParseModifiers(append(slices.Clone(more), mods...)); err != nil {
+	c.Modifiers, c.Mask, err = ParseModifiers(append(slices.Clone(more), mods...))
+	if err != nil {
 		f := fault.From(err)
-		return Chord{}, fault.New(fault.InvalidKey, "%s", f.Message).With("key", s).With("modifier", f.Evidence["modifier"]).With("known_modifiers", modifierNames)
+		return Chord{}, fault.New(fault.InvalidKey, "%s", f.Message).
+			With("key", s).With("modifier", f.Evidence["modifier"]).With("known_modifiers", modifierNames)
 	}
 	hit, ok := Find(key)
 	if !ok {

@@ -44,7 +44,8 @@ func upstreamChord(s string, more []string) (Chord, error) {
 	switch {
 	case !known && !strings.ContainsFunc(c.Name, func(r rune) bool { return r >= ' ' }):
 		return Chord{}, fault.New(fault.InvalidKey, "no key has this name").With("key", c.Name)
-	case !known, modifierBits[strings.ToLower(c.Name)] != 0, hit.def.Key != c.Name && hit.def.Shifted != c.Name && c.Name != "Space":
+	case !known, modifierBits[strings.ToLower(c.Name)] != 0,
+		hit.def.Key != c.Name && hit.def.Shifted != c.Name && c.Name != "Space":
 		hit = Hit{def: &Definition{Key: c.Name, Code: c.Name}} // aliases are our own
 	}
 	c.Hit = hit

@@ -35,22 +35,51 @@ func buildKeyTable() []Definition {
 	t := make([]Definition, 0, 200)
 	for c := byte('a'); c <= 'z'; c++ {
 		lower, upper := string(c), string(c-'a'+'A')
-		t = append(t, Definition{Key: lower, Shifted: upper, Code: "Key" + upper, KeyCode: int(c-'a') + 'A', Text: lower, ShiftText: upper})
+		t = append(t, Definition{
+			Key:       lower,
+			Shifted:   upper,
+			Code:      "Key" + upper,
+			KeyCode:   int(c-'a') + 'A',
+			Text:      lower,
+			ShiftText: upper,
+		})
 	}
 	const shiftedDigits = ")!@#$%^&*("
 	for d := 0; d <= 9; d++ {
 		digit, shifted := string(byte('0'+d)), shiftedDigits[d:d+1]
-		t = append(t, Definition{Key: digit, Shifted: shifted, Code: "Digit" + digit, KeyCode: '0' + d, Text: digit, ShiftText: shifted})
+		t = append(t, Definition{
+			Key:       digit,
+			Shifted:   shifted,
+			Code:      "Digit" + digit,
+			KeyCode:   '0' + d,
+			Text:      digit,
+			ShiftText: shifted,
+		})
 	}
 	for _, p := range []struct {
 		key, shifted, code string
 		keyCode            int
 	}{
-		{";", ":", "Semicolon", 186}, {"=", "+", "Equal", 187}, {",", "<", "Comma", 188}, {"-", "_", "Minus", 189},
-		{".", ">", "Period", 190}, {"/", "?", "Slash", 191}, {"`", "~", "Backquote", 192}, {"[", "{", "BracketLeft", 219},
-		{`\`, "|", "Backslash", 220}, {"]", "}", "BracketRight", 221}, {"'", `"`, "Quote", 222},
+		{";", ":", "Semicolon", 186},
+		{"=", "+", "Equal", 187},
+		{",", "<", "Comma", 188},
+		{"-", "_", "Minus", 189},
+		{".", ">", "Period", 190},
+		{"/", "?", "Slash", 191},
+		{"`", "~", "Backquote", 192},
+		{"[", "{", "BracketLeft", 219},
+		{`\`, "|", "Backslash", 220},
+		{"]", "}", "BracketRight", 221},
+		{"'", `"`, "Quote", 222},
 	} {
-		t = append(t, Definition{Key: p.key, Shifted: p.shifted, Code: p.code, KeyCode: p.keyCode, Text: p.key, ShiftText: p.shifted})
+		t = append(t, Definition{
+			Key:       p.key,
+			Shifted:   p.shifted,
+			Code:      p.code,
+			KeyCode:   p.keyCode,
+			Text:      p.key,
+			ShiftText: p.shifted,
+		})
 	}
 	t = append(t,
 		Definition{Key: " ", Code: "Space", KeyCode: 32, Text: " "},
@@ -95,16 +124,32 @@ func buildKeyTable() []Definition {
 		t = append(t, Definition{Key: name, Code: name, KeyCode: 111 + n})
 	}
 	// The numpad with NumLock on: Shift gives the navigation keys.
-	for d, nav := range []string{"Insert", "End", "ArrowDown", "PageDown", "ArrowLeft", "Clear", "ArrowRight", "Home", "ArrowUp", "PageUp"} {
+	for d, nav := range []string{
+		"Insert", "End", "ArrowDown", "PageDown", "ArrowLeft", "Clear", "ArrowRight", "Home", "ArrowUp", "PageUp",
+	} {
 		digit := string(byte('0' + d))
-		t = append(t, Definition{Key: digit, Shifted: nav, Code: "Numpad" + digit, KeyCode: 96 + d, Location: 3, Text: digit})
+		t = append(t, Definition{
+			Key:      digit,
+			Shifted:  nav,
+			Code:     "Numpad" + digit,
+			KeyCode:  96 + d,
+			Location: 3,
+			Text:     digit,
+		})
 	}
 	t = append(t,
 		Definition{Key: "*", Code: "NumpadMultiply", KeyCode: 106, Location: 3, Text: "*"},
 		Definition{Key: "+", Code: "NumpadAdd", KeyCode: 107, Location: 3, Text: "+"},
 		Definition{Key: ",", Code: "NumpadComma", KeyCode: 194, Location: 3, Text: ","},
 		Definition{Key: "-", Code: "NumpadSubtract", KeyCode: 109, Location: 3, Text: "-"},
-		Definition{Key: ".", Shifted: "Delete", Code: "NumpadDecimal", KeyCode: 110, Location: 3, Text: "."},
+		Definition{
+			Key:      ".",
+			Shifted:  "Delete",
+			Code:     "NumpadDecimal",
+			KeyCode:  110,
+			Location: 3,
+			Text:     ".",
+		},
 		Definition{Key: "/", Code: "NumpadDivide", KeyCode: 111, Location: 3, Text: "/"},
 		Definition{Key: "=", Code: "NumpadEqual", KeyCode: 187, Location: 3, Text: "="},
 		Definition{Key: "Enter", Code: "NumpadEnter", KeyCode: 13, Location: 3, Text: "\r"},
@@ -113,12 +158,33 @@ func buildKeyTable() []Definition {
 		key, code string // code is "" when it equals key
 		keyCode   int
 	}{
-		{"BrowserBack", "", 166}, {"BrowserForward", "", 167}, {"BrowserRefresh", "", 168}, {"BrowserStop", "", 169}, {"BrowserSearch", "", 170},
-		{"BrowserFavorites", "", 171}, {"BrowserHome", "", 172}, {"AudioVolumeMute", "", 173}, {"AudioVolumeDown", "", 174}, {"AudioVolumeUp", "", 175},
-		{"MediaTrackNext", "", 176}, {"MediaTrackPrevious", "", 177}, {"MediaStop", "", 178}, {"MediaPlayPause", "", 179}, {"LaunchMail", "", 180},
-		{"LaunchMediaPlayer", "MediaSelect", 181}, {"LaunchApplication1", "LaunchApp1", 182}, {"LaunchApplication2", "LaunchApp2", 183},
-		{"Standby", "Sleep", 95}, {"Power", "", 0}, {"BrightnessDown", "", 216}, {"BrightnessUp", "", 217},
-		{"Convert", "", 28}, {"NonConvert", "", 29}, {"KanaMode", "", 21}, {"HangulMode", "Lang1", 21}, {"HanjaMode", "Lang2", 25},
+		{"BrowserBack", "", 166},
+		{"BrowserForward", "", 167},
+		{"BrowserRefresh", "", 168},
+		{"BrowserStop", "", 169},
+		{"BrowserSearch", "", 170},
+		{"BrowserFavorites", "", 171},
+		{"BrowserHome", "", 172},
+		{"AudioVolumeMute", "", 173},
+		{"AudioVolumeDown", "", 174},
+		{"AudioVolumeUp", "", 175},
+		{"MediaTrackNext", "", 176},
+		{"MediaTrackPrevious", "", 177},
+		{"MediaStop", "", 178},
+		{"MediaPlayPause", "", 179},
+		{"LaunchMail", "", 180},
+		{"LaunchMediaPlayer", "MediaSelect", 181},
+		{"LaunchApplication1", "LaunchApp1", 182},
+		{"LaunchApplication2", "LaunchApp2", 183},
+		{"Standby", "Sleep", 95},
+		{"Power", "", 0},
+		{"BrightnessDown", "", 216},
+		{"BrightnessUp", "", 217},
+		{"Convert", "", 28},
+		{"NonConvert", "", 29},
+		{"KanaMode", "", 21},
+		{"HangulMode", "Lang1", 21},
+		{"HanjaMode", "Lang2", 25},
 	} {
 		if m.code == "" {
 			m.code = m.key
@@ -130,12 +196,47 @@ func buildKeyTable() []Definition {
 
 // keyAliases are names people and older maps use for keys of the table.
 var keyAliases = map[string]string{
-	"space": " ", "spacebar": " ", "esc": "Escape", "return": "Enter", "del": "Delete", "ins": "Insert", "bksp": "Backspace",
-	"left": "ArrowLeft", "right": "ArrowRight", "up": "ArrowUp", "down": "ArrowDown", "pgup": "PageUp", "pgdn": "PageDown", "pgdown": "PageDown",
-	"page_up": "PageUp", "page_down": "PageDown", "arrow_left": "ArrowLeft", "arrow_right": "ArrowRight", "arrow_up": "ArrowUp", "arrow_down": "ArrowDown",
-	"ctrl": "Control", "cmd": "Meta", "command": "Meta", "win": "Meta", "windows": "Meta", "super": "Meta", "option": "Alt", "opt": "Alt",
-	"caps": "CapsLock", "caps_lock": "CapsLock", "num_lock": "NumLock", "prtsc": "PrintScreen", "print": "PrintScreen", "apps": "ContextMenu", "menu": "ContextMenu",
-	"volumeup": "AudioVolumeUp", "volumedown": "AudioVolumeDown", "volumemute": "AudioVolumeMute", "plus": "+", "minus": "-", "altgr": "AltGraph",
+	"space":       " ",
+	"spacebar":    " ",
+	"esc":         "Escape",
+	"return":      "Enter",
+	"del":         "Delete",
+	"ins":         "Insert",
+	"bksp":        "Backspace",
+	"left":        "ArrowLeft",
+	"right":       "ArrowRight",
+	"up":          "ArrowUp",
+	"down":        "ArrowDown",
+	"pgup":        "PageUp",
+	"pgdn":        "PageDown",
+	"pgdown":      "PageDown",
+	"page_up":     "PageUp",
+	"page_down":   "PageDown",
+	"arrow_left":  "ArrowLeft",
+	"arrow_right": "ArrowRight",
+	"arrow_up":    "ArrowUp",
+	"arrow_down":  "ArrowDown",
+	"ctrl":        "Control",
+	"cmd":         "Meta",
+	"command":     "Meta",
+	"win":         "Meta",
+	"windows":     "Meta",
+	"super":       "Meta",
+	"option":      "Alt",
+	"opt":         "Alt",
+	"caps":        "CapsLock",
+	"caps_lock":   "CapsLock",
+	"num_lock":    "NumLock",
+	"prtsc":       "PrintScreen",
+	"print":       "PrintScreen",
+	"apps":        "ContextMenu",
+	"menu":        "ContextMenu",
+	"volumeup":    "AudioVolumeUp",
+	"volumedown":  "AudioVolumeDown",
+	"volumemute":  "AudioVolumeMute",
+	"plus":        "+",
+	"minus":       "-",
+	"altgr":       "AltGraph",
 }
 
 // keyIndex finds a key of the table. exact is by DOM key, shifted key and code;
@@ -231,7 +332,14 @@ func (h Hit) Events(mods primitives.Modifiers) (down, up primitives.KeyEvent) {
 		// "A" alone is the character A, but in Control+A it names the key.
 		key, text = k.Shifted, k.ShiftText
 	}
-	down = primitives.KeyEvent{Type: primitives.RawKeyDown, Key: key, Code: k.Code, KeyCode: k.KeyCode, Modifiers: mods, Location: k.Location}
+	down = primitives.KeyEvent{
+		Type:      primitives.RawKeyDown,
+		Key:       key,
+		Code:      k.Code,
+		KeyCode:   k.KeyCode,
+		Modifiers: mods,
+		Location:  k.Location,
+	}
 	up = down
 	up.Type = primitives.KeyUp
 	if text != "" && mods&^primitives.ModShift == 0 {

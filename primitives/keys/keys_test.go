@@ -17,27 +17,73 @@ func TestKeyTableHasEveryKeyOfTheKeyboard(t *testing.T) {
 		keyCode, loc    int
 		text            string
 	}{
-		{"a", "a", "KeyA", 65, 0, "a"}, {"A", "A", "KeyA", 65, 0, "A"}, {"z", "z", "KeyZ", 90, 0, "z"},
-		{"0", "0", "Digit0", 48, 0, "0"}, {"1", "1", "Digit1", 49, 0, "1"}, {"!", "!", "Digit1", 49, 0, "!"}, {")", ")", "Digit0", 48, 0, ")"},
-		{"'", "'", "Quote", 222, 0, "'"}, {`"`, `"`, "Quote", 222, 0, `"`}, {".", ".", "Period", 190, 0, "."}, {">", ">", "Period", 190, 0, ">"},
-		{`\`, `\`, "Backslash", 220, 0, `\`}, {"|", "|", "Backslash", 220, 0, "|"}, {"~", "~", "Backquote", 192, 0, "~"}, {"+", "+", "Equal", 187, 0, "+"},
-		{"=", "=", "Equal", 187, 0, "="}, {"_", "_", "Minus", 189, 0, "_"}, {" ", " ", "Space", 32, 0, " "}, {"Space", " ", "Space", 32, 0, " "},
-		{"Enter", "Enter", "Enter", 13, 0, "\r"}, {"\n", "Enter", "Enter", 13, 0, "\r"}, {"NumpadEnter", "Enter", "NumpadEnter", 13, 3, "\r"},
-		{"Tab", "Tab", "Tab", 9, 0, ""}, {"\t", "Tab", "Tab", 9, 0, ""}, {"Escape", "Escape", "Escape", 27, 0, ""}, {"esc", "Escape", "Escape", 27, 0, ""},
-		{"Backspace", "Backspace", "Backspace", 8, 0, ""}, {"Delete", "Delete", "Delete", 46, 0, ""}, {"Insert", "Insert", "Insert", 45, 0, ""},
-		{"PageUp", "PageUp", "PageUp", 33, 0, ""}, {"PageDown", "PageDown", "PageDown", 34, 0, ""}, {"Home", "Home", "Home", 36, 0, ""}, {"End", "End", "End", 35, 0, ""},
-		{"ArrowLeft", "ArrowLeft", "ArrowLeft", 37, 0, ""}, {"ArrowUp", "ArrowUp", "ArrowUp", 38, 0, ""}, {"ArrowRight", "ArrowRight", "ArrowRight", 39, 0, ""},
-		{"ArrowDown", "ArrowDown", "ArrowDown", 40, 0, ""}, {"arrowdown", "ArrowDown", "ArrowDown", 40, 0, ""},
-		{"F1", "F1", "F1", 112, 0, ""}, {"F12", "F12", "F12", 123, 0, ""}, {"F24", "F24", "F24", 135, 0, ""}, {"f5", "F5", "F5", 116, 0, ""},
-		{"CapsLock", "CapsLock", "CapsLock", 20, 0, ""}, {"NumLock", "NumLock", "NumLock", 144, 0, ""}, {"Pause", "Pause", "Pause", 19, 0, ""},
-		{"Shift", "Shift", "ShiftLeft", 16, 1, ""}, {"ShiftRight", "Shift", "ShiftRight", 16, 2, ""}, {"Control", "Control", "ControlLeft", 17, 1, ""},
-		{"Alt", "Alt", "AltLeft", 18, 1, ""}, {"Meta", "Meta", "MetaLeft", 91, 1, ""}, {"AltGraph", "AltGraph", "AltRight", 225, 2, ""},
-		{"Numpad0", "0", "Numpad0", 96, 3, "0"}, {"Numpad9", "9", "Numpad9", 105, 3, "9"}, {"NumpadAdd", "+", "NumpadAdd", 107, 3, "+"},
-		{"NumpadDecimal", ".", "NumpadDecimal", 110, 3, "."}, {"NumpadDivide", "/", "NumpadDivide", 111, 3, "/"}, {"Clear", "Clear", "NumpadClear", 12, 3, ""},
-		{"MediaPlayPause", "MediaPlayPause", "MediaPlayPause", 179, 0, ""}, {"AudioVolumeUp", "AudioVolumeUp", "AudioVolumeUp", 175, 0, ""},
-		{"BrowserBack", "BrowserBack", "BrowserBack", 166, 0, ""}, {"ContextMenu", "ContextMenu", "ContextMenu", 93, 0, ""},
-		{"KeyQ", "q", "KeyQ", 81, 0, "q"}, {"Digit7", "7", "Digit7", 55, 0, "7"}, {"keyq", "q", "KeyQ", 81, 0, "q"},
-		{"é", "é", "", 0, 0, "é"}, {"漢", "漢", "", 0, 0, "漢"}, {"😀", "😀", "", 0, 0, "😀"},
+		{"a", "a", "KeyA", 65, 0, "a"},
+		{"A", "A", "KeyA", 65, 0, "A"},
+		{"z", "z", "KeyZ", 90, 0, "z"},
+		{"0", "0", "Digit0", 48, 0, "0"},
+		{"1", "1", "Digit1", 49, 0, "1"},
+		{"!", "!", "Digit1", 49, 0, "!"},
+		{")", ")", "Digit0", 48, 0, ")"},
+		{"'", "'", "Quote", 222, 0, "'"},
+		{`"`, `"`, "Quote", 222, 0, `"`},
+		{".", ".", "Period", 190, 0, "."},
+		{">", ">", "Period", 190, 0, ">"},
+		{`\`, `\`, "Backslash", 220, 0, `\`},
+		{"|", "|", "Backslash", 220, 0, "|"},
+		{"~", "~", "Backquote", 192, 0, "~"},
+		{"+", "+", "Equal", 187, 0, "+"},
+		{"=", "=", "Equal", 187, 0, "="},
+		{"_", "_", "Minus", 189, 0, "_"},
+		{" ", " ", "Space", 32, 0, " "},
+		{"Space", " ", "Space", 32, 0, " "},
+		{"Enter", "Enter", "Enter", 13, 0, "\r"},
+		{"\n", "Enter", "Enter", 13, 0, "\r"},
+		{"NumpadEnter", "Enter", "NumpadEnter", 13, 3, "\r"},
+		{"Tab", "Tab", "Tab", 9, 0, ""},
+		{"\t", "Tab", "Tab", 9, 0, ""},
+		{"Escape", "Escape", "Escape", 27, 0, ""},
+		{"esc", "Escape", "Escape", 27, 0, ""},
+		{"Backspace", "Backspace", "Backspace", 8, 0, ""},
+		{"Delete", "Delete", "Delete", 46, 0, ""},
+		{"Insert", "Insert", "Insert", 45, 0, ""},
+		{"PageUp", "PageUp", "PageUp", 33, 0, ""},
+		{"PageDown", "PageDown", "PageDown", 34, 0, ""},
+		{"Home", "Home", "Home", 36, 0, ""},
+		{"End", "End", "End", 35, 0, ""},
+		{"ArrowLeft", "ArrowLeft", "ArrowLeft", 37, 0, ""},
+		{"ArrowUp", "ArrowUp", "ArrowUp", 38, 0, ""},
+		{"ArrowRight", "ArrowRight", "ArrowRight", 39, 0, ""},
+		{"ArrowDown", "ArrowDown", "ArrowDown", 40, 0, ""},
+		{"arrowdown", "ArrowDown", "ArrowDown", 40, 0, ""},
+		{"F1", "F1", "F1", 112, 0, ""},
+		{"F12", "F12", "F12", 123, 0, ""},
+		{"F24", "F24", "F24", 135, 0, ""},
+		{"f5", "F5", "F5", 116, 0, ""},
+		{"CapsLock", "CapsLock", "CapsLock", 20, 0, ""},
+		{"NumLock", "NumLock", "NumLock", 144, 0, ""},
+		{"Pause", "Pause", "Pause", 19, 0, ""},
+		{"Shift", "Shift", "ShiftLeft", 16, 1, ""},
+		{"ShiftRight", "Shift", "ShiftRight", 16, 2, ""},
+		{"Control", "Control", "ControlLeft", 17, 1, ""},
+		{"Alt", "Alt", "AltLeft", 18, 1, ""},
+		{"Meta", "Meta", "MetaLeft", 91, 1, ""},
+		{"AltGraph", "AltGraph", "AltRight", 225, 2, ""},
+		{"Numpad0", "0", "Numpad0", 96, 3, "0"},
+		{"Numpad9", "9", "Numpad9", 105, 3, "9"},
+		{"NumpadAdd", "+", "NumpadAdd", 107, 3, "+"},
+		{"NumpadDecimal", ".", "NumpadDecimal", 110, 3, "."},
+		{"NumpadDivide", "/", "NumpadDivide", 111, 3, "/"},
+		{"Clear", "Clear", "NumpadClear", 12, 3, ""},
+		{"MediaPlayPause", "MediaPlayPause", "MediaPlayPause", 179, 0, ""},
+		{"AudioVolumeUp", "AudioVolumeUp", "AudioVolumeUp", 175, 0, ""},
+		{"BrowserBack", "BrowserBack", "BrowserBack", 166, 0, ""},
+		{"ContextMenu", "ContextMenu", "ContextMenu", 93, 0, ""},
+		{"KeyQ", "q", "KeyQ", 81, 0, "q"},
+		{"Digit7", "7", "Digit7", 55, 0, "7"},
+		{"keyq", "q", "KeyQ", 81, 0, "q"},
+		{"é", "é", "", 0, 0, "é"},
+		{"漢", "漢", "", 0, 0, "漢"},
+		{"😀", "😀", "", 0, 0, "😀"},
 	} {
 		h, ok := Find(c.name)
 		if !ok {
@@ -45,10 +91,15 @@ func TestKeyTableHasEveryKeyOfTheKeyboard(t *testing.T) {
 			continue
 		}
 		down, up := h.Events(0)
-		if down.Key != c.key || down.Code != c.code || down.KeyCode != c.keyCode || down.Location != c.loc || down.Text != c.text {
-			t.Errorf("findKey(%q): got %+v, want key %q code %q keyCode %d location %d text %q", c.name, down, c.key, c.code, c.keyCode, c.loc, c.text)
+		if down.Key != c.key || down.Code != c.code || down.KeyCode != c.keyCode || down.Location != c.loc ||
+			down.Text != c.text {
+			t.Errorf(
+				"findKey(%q): got %+v, want key %q code %q keyCode %d location %d text %q",
+				c.name, down, c.key, c.code, c.keyCode, c.loc, c.text,
+			)
 		}
-		if (down.Type == primitives.KeyDown) != (c.text != "") || up.Type != primitives.KeyUp || up.Text != "" || up.Key != c.key {
+		if (down.Type == primitives.KeyDown) != (c.text != "") || up.Type != primitives.KeyUp || up.Text != "" ||
+			up.Key != c.key {
 			t.Errorf("findKey(%q): down %s, up %+v", c.name, down.Type, up)
 		}
 	}
@@ -61,7 +112,8 @@ func TestEveryPrintableASCIICharacterHasItsKey(t *testing.T) {
 			t.Fatalf("%q: no key", c)
 		}
 		down, _ := h.Events(0)
-		if down.Text != string(c) || down.Key != string(c) || down.Code == "" || down.KeyCode == 0 || down.Location != 0 {
+		if down.Text != string(c) || down.Key != string(c) || down.Code == "" || down.KeyCode == 0 ||
+			down.Location != 0 {
 			t.Errorf("%q: got %+v, want itself with code and key code of the main block", c, down)
 		}
 	}
@@ -158,15 +210,30 @@ func TestParseChord(t *testing.T) {
 			continue
 		}
 		if got.Name != c.key || !slices.Equal(got.Modifiers, c.mods) || got.Mask != c.mask {
-			t.Errorf("parseChord(%q, %q) = %q %q %d, want %q %q %d", c.in, c.more, got.Name, got.Modifiers, got.Mask, c.key, c.mods, c.mask)
+			t.Errorf(
+				"parseChord(%q, %q) = %q %q %d, want %q %q %d",
+				c.in, c.more, got.Name, got.Modifiers, got.Mask, c.key, c.mods, c.mask,
+			)
 		}
 	}
 }
 
 func TestParseChordRefuses(t *testing.T) {
 	for _, c := range []struct{ in, nearest string }{
-		{"", ""}, {"Entre", "Enter"}, {"ArowDown", "ArrowDown"}, {"PageDwn", "PageDown"}, {"Foo+a", ""}, {"a+b", ""}, {"++", ""},
-		{"F25", "F2"}, {"\x01", ""}, {"\x00", ""}, {strings.Repeat("x", 4000), ""}, {"hello world", ""}, {"👨‍👩‍👧", ""}, {"\xff", ""},
+		{"", ""},
+		{"Entre", "Enter"},
+		{"ArowDown", "ArrowDown"},
+		{"PageDwn", "PageDown"},
+		{"Foo+a", ""},
+		{"a+b", ""},
+		{"++", ""},
+		{"F25", "F2"},
+		{"\x01", ""},
+		{"\x00", ""},
+		{strings.Repeat("x", 4000), ""},
+		{"hello world", ""},
+		{"👨‍👩‍👧", ""},
+		{"\xff", ""},
 	} {
 		_, err := ParseChord(c.in, nil)
 		if !errors.Is(err, fault.InvalidKey) {
@@ -181,7 +248,9 @@ func TestParseChordRefuses(t *testing.T) {
 }
 
 func FuzzParseChord(f *testing.F) {
-	for _, s := range []string{"a", "+", "Control++", "Meta+Shift+A", "++", "+a", "a+", "Control + ", "漢", "\xff+a", "Shift+\n", "F24", "esc"} {
+	for _, s := range []string{
+		"a", "+", "Control++", "Meta+Shift+A", "++", "+a", "a+", "Control + ", "漢", "\xff+a", "Shift+\n", "F24", "esc",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -203,7 +272,8 @@ func FuzzParseChord(f *testing.F) {
 			t.Fatalf("parseChord(%q): text beside a command modifier", s)
 		}
 		held, released := PressModifiers(c.Mask)
-		if len(held) != len(released) || len(held) > 0 && (held[len(held)-1].Modifiers != c.Mask || released[len(released)-1].Modifiers != 0) {
+		if len(held) != len(released) ||
+			len(held) > 0 && (held[len(held)-1].Modifiers != c.Mask || released[len(released)-1].Modifiers != 0) {
 			t.Fatalf("parseChord(%q): modifiers %+v then %+v", s, held, released)
 		}
 	})
@@ -222,7 +292,8 @@ func TestHoldModifiers(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
 	}
-	if down[0].Modifiers != primitives.ModControl || down[1].Modifiers != primitives.ModControl|primitives.ModAlt || up[3].Modifiers != 0 {
+	if down[0].Modifiers != primitives.ModControl || down[1].Modifiers != primitives.ModControl|primitives.ModAlt ||
+		up[3].Modifiers != 0 {
 		t.Errorf("bits are not those held after each event: %+v %+v", down, up)
 	}
 	if d, u := PressModifiers(0); len(d)+len(u) != 0 {

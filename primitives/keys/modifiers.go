@@ -48,7 +48,12 @@ func ParseModifiers(names []string) ([]string, primitives.Modifiers, error) {
 var modifierOrder = []struct {
 	bit primitives.Modifiers
 	key string
-}{{primitives.ModControl, "Control"}, {primitives.ModAlt, "Alt"}, {primitives.ModMeta, "Meta"}, {primitives.ModShift, "Shift"}}
+}{
+	{primitives.ModControl, "Control"},
+	{primitives.ModAlt, "Alt"},
+	{primitives.ModMeta, "Meta"},
+	{primitives.ModShift, "Shift"},
+}
 
 // PressModifiers returns the events that press the modifiers of mask as real
 // keys, and those that release them. A chord that only carries the modifier bit
@@ -63,7 +68,14 @@ func PressModifiers(mask primitives.Modifiers) (down, up []primitives.KeyEvent) 
 		def := keyIndex.exact[m.key].def
 		before := held
 		held |= m.bit
-		ev := primitives.KeyEvent{Type: primitives.RawKeyDown, Key: def.Key, Code: def.Code, KeyCode: def.KeyCode, Location: def.Location, Modifiers: held}
+		ev := primitives.KeyEvent{
+			Type:      primitives.RawKeyDown,
+			Key:       def.Key,
+			Code:      def.Code,
+			KeyCode:   def.KeyCode,
+			Location:  def.Location,
+			Modifiers: held,
+		}
 		down = append(down, ev)
 		ev.Type, ev.Modifiers = primitives.KeyUp, before
 		up = append([]primitives.KeyEvent{ev}, up...)

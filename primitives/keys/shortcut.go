@@ -22,7 +22,14 @@ func ParseShortcut(text string) (Shortcut, error) {
 		return Shortcut{}, err
 	}
 	held := func(bit primitives.Modifiers) bool { return c.Mask&bit != 0 }
-	s := Shortcut{Key: c.Hit.def.Key, Code: c.Hit.def.Code, Control: held(primitives.ModControl), Alt: held(primitives.ModAlt), Shift: held(primitives.ModShift), Meta: held(primitives.ModMeta)}
+	s := Shortcut{
+		Key:     c.Hit.def.Key,
+		Code:    c.Hit.def.Code,
+		Control: held(primitives.ModControl),
+		Alt:     held(primitives.ModAlt),
+		Shift:   held(primitives.ModShift),
+		Meta:    held(primitives.ModMeta),
+	}
 	letter := len(s.Key) == 1 && s.Key[0] >= 'a' && s.Key[0] <= 'z'
 	if c.Hit.shift && !letter {
 		s.Key, s.Shift = c.Hit.def.Shifted, true

@@ -13,6 +13,8 @@ import (
 //
 // Errors of the frame chain are invalid_selector, frame_not_found and
 // frame_cross_origin, with the frame's selector as evidence.
-func CallFrame(ctx context.Context, p primitives.Page, selectors []string, fn string, args map[string]any, out any) error {
+func CallFrame(
+	ctx context.Context, p primitives.Page, selectors []string, fn string, args map[string]any, out any,
+) error {
 	return CallIn(ctx, p, selectors, args, fn, out)
 }

@@ -38,7 +38,9 @@ type elementInfoParts struct {
 // locatorElementInfo is the keystone of clicks: one call resolves, scrolls into
 // view, waits until the element is still and hit-tests. In a frame each
 // ancestor is queried in turn, because only it knows what lies over the frame.
-var locatorElementInfo = primitives.Define("locator.element_info", func(ctx context.Context, p primitives.Page, in locatorElementInfoIn) (json.RawMessage, error) {
+var locatorElementInfo = primitives.Define("locator.element_info", func(
+	ctx context.Context, p primitives.Page, in locatorElementInfoIn,
+) (json.RawMessage, error) {
 	args := map[string]any{"locator": in.Locator}
 	if in.AutoScroll != nil {
 		args["auto_scroll"] = *in.AutoScroll
@@ -55,7 +57,9 @@ var locatorElementInfo = primitives.Define("locator.element_info", func(ctx cont
 	return elementInfoInFrame(ctx, p, in, args)
 })
 
-func elementInfoInFrame(ctx context.Context, p primitives.Page, in locatorElementInfoIn, args map[string]any) (json.RawMessage, error) {
+func elementInfoInFrame(
+	ctx context.Context, p primitives.Page, in locatorElementInfoIn, args map[string]any,
+) (json.RawMessage, error) {
 	at, err := in.Locator.Enter(ctx, p)
 	if err != nil {
 		return nil, err
@@ -81,7 +85,8 @@ func elementInfoInFrame(ctx context.Context, p primitives.Page, in locatorElemen
 		reached := false
 		occluder = nil
 		if round.Clickable && parts.Center != nil {
-			if reached, occluder, err = at.HitTest(ctx, p, parts.Center.X, parts.Center.Y); err != nil {
+			reached, occluder, err = at.HitTest(ctx, p, parts.Center.X, parts.Center.Y)
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -105,7 +110,8 @@ func elementInfoInFrame(ctx context.Context, p primitives.Page, in locatorElemen
 	if occluder != nil {
 		reason = "the frame is covered where the element is"
 	}
-	e := fault.New(fault.TargetNotActionable, "%s", reason).With("locator", in.Locator).With("initial_visibility", parts.Initial).
+	e := fault.New(fault.TargetNotActionable, "%s", reason).
+		With("locator", in.Locator).With("initial_visibility", parts.Initial).
 		With("visibility", parts.Visibility).With("scroll_operations_performed", parts.Performed)
 	if occluder != nil {
 		e.With("occluded_by", occluder)

@@ -18,7 +18,9 @@ func CallFocused(ctx context.Context, p primitives.Page, fn string, args map[str
 }
 
 // CallFocusedFrom is CallFocused beginning with another frame.
-func CallFocusedFrom(ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any) error {
+func CallFocusedFrom(
+	ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any,
+) error {
 	if args == nil {
 		args = map[string]any{}
 	}

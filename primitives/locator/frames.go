@@ -132,7 +132,8 @@ func frameFault(err error, selector string) error {
 func (at *Place) refresh(ctx context.Context, p primitives.Page) error {
 	for i, link := range at.links {
 		var step frameStep
-		if err := p.Call(ctx, link.parent, "frame_view", map[string]any{"handle": link.handle, "view": link.view}, &step); err != nil {
+		err := p.Call(ctx, link.parent, "frame_view", map[string]any{"handle": link.handle, "view": link.view}, &step)
+		if err != nil {
 			return err
 		}
 		view := step.View
@@ -147,7 +148,9 @@ func (at *Place) refresh(ctx context.Context, p primitives.Page) error {
 
 // HitTest evaluates in every ancestor whether a click at a point of the tab's viewport
 // gets into its frame element. occluder describes what is in the way.
-func (at Place) HitTest(ctx context.Context, p primitives.Page, x, y float64) (ok bool, occluder json.RawMessage, err error) {
+func (at Place) HitTest(
+	ctx context.Context, p primitives.Page, x, y float64,
+) (ok bool, occluder json.RawMessage, err error) {
 	for _, link := range at.links {
 		var hit struct {
 			Receives   bool            `json:"receives"`
@@ -188,7 +191,9 @@ func (at *Place) Reveal(ctx context.Context, p primitives.Page, part ClipRect) (
 // CallIn calls function fn in the frame that selectors name, with the view that
 // frame needs. In the main frame it is one call and nothing else. args gets
 // the view as a further member.
-func CallIn(ctx context.Context, p primitives.Page, selectors FrameSelectors, args map[string]any, fn string, out any) error {
+func CallIn(
+	ctx context.Context, p primitives.Page, selectors FrameSelectors, args map[string]any, fn string, out any,
+) error {
 	at, err := Enter(ctx, p, selectors)
 	if err != nil {
 		return aboutLocator(err, args["locator"])

@@ -144,13 +144,20 @@ func (in *locatorFields) check(l *Locator) error {
 				return badLocator(name+" is blank", []string{name})
 			}
 		}
-		for name, m := range map[string]*textMatch{"name": at.Name, "label": at.Label, "placeholder": at.Placeholder, "test_id": at.TestID, "has_text": at.HasText} {
+		for name, m := range map[string]*textMatch{
+			"name":        at.Name,
+			"label":       at.Label,
+			"placeholder": at.Placeholder,
+			"test_id":     at.TestID,
+			"has_text":    at.HasText,
+		} {
 			if m != nil && strings.TrimSpace(m.text) == "" {
 				return badLocator(name+" is blank", []string{name})
 			}
 		}
 		if at.Ref != nil {
-			if at.Selector != nil || at.XPath != nil || at.Role != nil || at.Name != nil || at.Label != nil || at.Placeholder != nil || at.TestID != nil || at.Within != nil || at.Nth != nil {
+			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Placeholder != nil || at.TestID != nil
+			if named || at.Selector != nil || at.XPath != nil || at.Within != nil || at.Nth != nil {
 				return badLocator("ref names one element and stands alone", []string{"ref"})
 			}
 			ref = *at.Ref
@@ -178,7 +185,9 @@ func badLocator(message string, fields []string) error {
 }
 
 // extensionMembers are the members that upstream's locators do not have.
-var extensionMembers = []string{"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth", "fallback"}
+var extensionMembers = []string{
+	"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth", "fallback",
+}
 
 // extendedLocator says whether a locator may have one of them. It is a cheap
 // look that can be wrong on the careful side only.
@@ -326,7 +335,9 @@ func (l Locator) Evaluate(ctx context.Context, p primitives.Page, fn string, arg
 
 // EvaluateIn calls fn in a frame. What a locator that searches shadow roots does not
 // find may be in a closed one. Those are opened, and the call is repeated.
-func (l Locator) EvaluateIn(ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any) error {
+func (l Locator) EvaluateIn(
+	ctx context.Context, p primitives.Page, frame primitives.FrameID, fn string, args map[string]any, out any,
+) error {
 	var payload any = args
 	if own, ok := args["locator"].(Locator); ok && len(args) == 1 { // what most page calls take: not encoded again
 		raw, _ := own.MarshalJSON()

@@ -14,7 +14,9 @@ type locatorTextContentIn struct {
 
 // locatorTextContent reads the whole text, uncut: a map that compares it must
 // see all of it.
-var locatorTextContent = primitives.Define("locator.text_content", func(ctx context.Context, p primitives.Page, in locatorTextContentIn) (json.RawMessage, error) {
+var locatorTextContent = primitives.Define("locator.text_content", func(
+	ctx context.Context, p primitives.Page, in locatorTextContentIn,
+) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.Evaluate(ctx, p, "text_content", nil, &out)
 	return out, MaskFrameFault(p, err, fault.TargetNotFound)

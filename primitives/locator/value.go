@@ -14,7 +14,9 @@ type locatorValueIn struct {
 
 // locatorValue reads the live value property; the attribute keeps what the
 // document had at first.
-var locatorValue = primitives.Define("locator.value", func(ctx context.Context, p primitives.Page, in locatorValueIn) (json.RawMessage, error) {
+var locatorValue = primitives.Define("locator.value", func(
+	ctx context.Context, p primitives.Page, in locatorValueIn,
+) (json.RawMessage, error) {
 	var out json.RawMessage
 	err := in.Locator.Evaluate(ctx, p, "value", nil, &out)
 	return out, MaskFrameFault(p, err, fault.TargetNotFound)

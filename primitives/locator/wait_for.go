@@ -41,7 +41,9 @@ const (
 // locatorWaitFor waits in the page and answers as soon as the state holds. It
 // is not a delay: a state that holds already is answered at once. A navigation
 // ends the wait in the old document and continues it in the new one.
-var locatorWaitFor = primitives.Define("locator.wait_for", func(ctx context.Context, p primitives.Page, in locatorWaitForIn) (locatorWaitForOut, error) {
+var locatorWaitFor = primitives.Define("locator.wait_for", func(
+	ctx context.Context, p primitives.Page, in locatorWaitForIn,
+) (locatorWaitForOut, error) {
 	w := waiting{in: in, timeout: waitDefault, start: time.Now()}
 	if w.in.State == "" {
 		w.in.State = "visible"
@@ -98,7 +100,8 @@ func (w *waiting) once(ctx context.Context, p primitives.Page) error {
 	var at Place
 	if w.in.Locator.Ref != "" {
 		var err error
-		if at, err = PlaceOfRef(ctx, p, w.in.Locator.Ref); err != nil {
+		at, err = PlaceOfRef(ctx, p, w.in.Locator.Ref)
+		if err != nil {
 			return err
 		}
 	}
@@ -135,7 +138,8 @@ func (w *waiting) once(ctx context.Context, p primitives.Page) error {
 		if rounds > OpenRounds {
 			args["hosts_in"] = OpenPause.Milliseconds()
 		}
-		if err := primitives.CallWithin(ctx, p, at.Frame, "wait_for", args, &out, w.left()); err != nil || len(out.Hosts) == 0 {
+		if err := primitives.CallWithin(ctx, p, at.Frame, "wait_for", args, &out, w.left()); err != nil ||
+			len(out.Hosts) == 0 {
 			return err
 		}
 		if _, err := p.OpenShadows(ctx, at.Frame, out.Hosts); err != nil {
@@ -161,5 +165,6 @@ func (w *waiting) timedOut(last error) error {
 		}
 	}
 	loc, _ := json.Marshal(w.in.Locator)
-	return out.With("locator", json.RawMessage(loc)).With("state", w.in.State).With("timeout_ms", w.timeout.Milliseconds())
+	return out.With("locator", json.RawMessage(loc)).
+		With("state", w.in.State).With("timeout_ms", w.timeout.Milliseconds())
 }

@@ -40,19 +40,35 @@ type consoleEntry struct {
 
 // consoleList reads the console: what scripts log, uncaught exceptions, and what
 // the browser says about the page. All of it is data of the page.
-var consoleList = primitives.Define("console.list", func(ctx context.Context, p primitives.Page, in consoleListIn) (consoleListOut, error) {
+var consoleList = primitives.Define("console.list", func(
+	ctx context.Context, p primitives.Page, in consoleListIn,
+) (consoleListOut, error) {
 	log, err := p.Console(ctx)
 	if err != nil {
 		return consoleListOut{}, err
 	}
-	out := consoleListOut{Entries: []consoleEntry{}, Cursor: log.Last, Dropped: log.Dropped, RecordingSince: listing.Timestamp(log.Since)}
+	out := consoleListOut{
+		Entries:        []consoleEntry{},
+		Cursor:         log.Last,
+		Dropped:        log.Dropped,
+		RecordingSince: listing.Timestamp(log.Since),
+	}
 	for _, m := range log.Messages {
-		if m.Seq <= in.Since || !listing.Passes(in.Levels, m.Level) || !listing.Passes(in.Sources, m.Source) || !strings.Contains(m.Text, in.TextContains) {
+		if m.Seq <= in.Since || !listing.Passes(in.Levels, m.Level) || !listing.Passes(in.Sources, m.Source) ||
+			!strings.Contains(m.Text, in.TextContains) {
 			continue
 		}
 		out.Entries = append(out.Entries, consoleEntry{
-			Seq: m.Seq, Level: m.Level, Source: m.Source, Type: m.Type, Text: m.Text, Truncated: m.Cut,
-			URL: m.URL, Line: m.Line, Column: m.Column, At: listing.Timestamp(m.At),
+			Seq:       m.Seq,
+			Level:     m.Level,
+			Source:    m.Source,
+			Type:      m.Type,
+			Text:      m.Text,
+			Truncated: m.Cut,
+			URL:       m.URL,
+			Line:      m.Line,
+			Column:    m.Column,
+			At:        listing.Timestamp(m.At),
 		})
 	}
 	out.Entries, out.Omitted = listing.Newest(out.Entries, in.Limit)

@@ -41,7 +41,9 @@ const defaultBody = 64 << 10
 
 // networkGet reads one request with its headers, and with a body when it is
 // asked for. Values of headers that carry secrets are left out.
-var networkGet = primitives.Define("network.get", func(ctx context.Context, p primitives.Page, in networkGetIn) (networkGetOut, error) {
+var networkGet = primitives.Define("network.get", func(
+	ctx context.Context, p primitives.Page, in networkGetIn,
+) (networkGetOut, error) {
 	log, err := p.Network(ctx)
 	if err != nil {
 		return networkGetOut{}, err
@@ -51,8 +53,12 @@ var networkGet = primitives.Define("network.get", func(ctx context.Context, p pr
 			continue
 		}
 		out := networkGetOut{
-			networkEntry: describeRequest(r), StatusText: r.StatusText, Protocol: r.Protocol, RemoteAddress: r.RemoteAddress,
-			RequestHeaders: redacted(r.RequestHeaders), ResponseHeaders: redacted(r.ResponseHeaders),
+			networkEntry:    describeRequest(r),
+			StatusText:      r.StatusText,
+			Protocol:        r.Protocol,
+			RemoteAddress:   r.RemoteAddress,
+			RequestHeaders:  redacted(r.RequestHeaders),
+			ResponseHeaders: redacted(r.ResponseHeaders),
 		}
 		if in.Body == "" || in.Body == "none" {
 			return out, nil
@@ -91,7 +97,8 @@ func describeBody(body primitives.NetworkBody) *bodyOut {
 }
 
 // secretHeader are names whose values authorise somebody.
-var secretHeader = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie|set-cookie|set-cookie2|x-csrf-.*|x-xsrf-.*|.*(token|secret|api-?key|password|credential|session-?id).*)$`)
+var secretHeader = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie|set-cookie|set-cookie2|` +
+	`x-csrf-.*|x-xsrf-.*|.*(token|secret|api-?key|password|credential|session-?id).*)$`)
 
 // redacted decodes headers and leaves the values of secret ones out.
 func redacted(raw json.RawMessage) map[string]string {

@@ -72,21 +72,29 @@ type networkEntry struct {
 }
 
 // networkList reads the requests of the tab and of its frames, the newest last.
-var networkList = primitives.Define("network.list", func(ctx context.Context, p primitives.Page, in networkListIn) (networkListOut, error) {
+var networkList = primitives.Define("network.list", func(
+	ctx context.Context, p primitives.Page, in networkListIn,
+) (networkListOut, error) {
 	log, err := p.Network(ctx)
 	if err != nil {
 		return networkListOut{}, err
 	}
 	out := networkListOut{
-		Entries: []networkEntry{}, Cursor: log.Last, Inflight: log.Inflight, Dropped: log.Dropped, RecordingSince: listing.Timestamp(log.Since),
+		Entries:        []networkEntry{},
+		Cursor:         log.Last,
+		Inflight:       log.Inflight,
+		Dropped:        log.Dropped,
+		RecordingSince: listing.Timestamp(log.Since),
 	}
 	part := address.Part(in.URLContains)
 	for _, r := range log.Requests {
-		if r.Revision <= in.Since || r.Status < in.MinStatus || !listing.Passes(in.Types, r.Type) || !listing.Passes(in.States, r.State) ||
+		if r.Revision <= in.Since || r.Status < in.MinStatus || !listing.Passes(in.Types, r.Type) ||
+			!listing.Passes(in.States, r.State) ||
 			!strings.Contains(r.URL, part) {
 			continue
 		}
-		if len(in.Methods) > 0 && !slices.ContainsFunc(in.Methods, func(m string) bool { return strings.EqualFold(m, r.Method) }) {
+		if len(in.Methods) > 0 &&
+			!slices.ContainsFunc(in.Methods, func(m string) bool { return strings.EqualFold(m, r.Method) }) {
 			continue
 		}
 		out.Entries = append(out.Entries, describeRequest(r))
@@ -95,7 +103,9 @@ var networkList = primitives.Define("network.list", func(ctx context.Context, p 
 	if log.HasOriginPolicy {
 		blocked := []blockedEntry{}
 		for _, b := range log.Blocked {
-			blocked = append(blocked, blockedEntry{listing.Timestamp(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page})
+			blocked = append(blocked, blockedEntry{
+				listing.Timestamp(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page,
+			})
 		}
 		blocked, _ = listing.Newest(blocked, in.Limit)
 		out.Blocked = &blocked
@@ -105,10 +115,26 @@ var networkList = primitives.Define("network.list", func(ctx context.Context, p 
 
 func describeRequest(r primitives.NetworkRequest) networkEntry {
 	e := networkEntry{
-		ID: r.ID, Method: r.Method, URL: r.URL, Type: r.Type, State: r.State, Status: r.Status, MimeType: r.MimeType,
-		StartedAt: listing.Timestamp(r.Started), DurationMS: milliseconds(r.Duration), FirstByteMS: milliseconds(r.FirstByte),
-		Bytes: r.Bytes, BodyBytes: r.BodyBytes, FromCache: r.FromCache, FromWorker: r.FromWorker, Failure: r.Failure,
-		Cancelled: r.Cancelled, BlockedReason: r.BlockedReason, RedirectedTo: r.RedirectedTo, Initiator: r.Initiator, Document: r.Document,
+		ID:            r.ID,
+		Method:        r.Method,
+		URL:           r.URL,
+		Type:          r.Type,
+		State:         r.State,
+		Status:        r.Status,
+		MimeType:      r.MimeType,
+		StartedAt:     listing.Timestamp(r.Started),
+		DurationMS:    milliseconds(r.Duration),
+		FirstByteMS:   milliseconds(r.FirstByte),
+		Bytes:         r.Bytes,
+		BodyBytes:     r.BodyBytes,
+		FromCache:     r.FromCache,
+		FromWorker:    r.FromWorker,
+		Failure:       r.Failure,
+		Cancelled:     r.Cancelled,
+		BlockedReason: r.BlockedReason,
+		RedirectedTo:  r.RedirectedTo,
+		Initiator:     r.Initiator,
+		Document:      r.Document,
 	}
 	if r.Frame != "" {
 		e.Frame = &r.Frame

@@ -72,7 +72,9 @@ type overlayRegisterOut struct {
 }
 
 // overlayOpen draws a document over the page, in place of the one before.
-var overlayOpen = primitives.Define("overlay.open", func(ctx context.Context, p primitives.Page, in overlayOpenIn) (overlayOpenOut, error) {
+var overlayOpen = primitives.Define("overlay.open", func(
+	ctx context.Context, p primitives.Page, in overlayOpenIn,
+) (overlayOpenOut, error) {
 	args, err := in.content(p, "overlay.open")
 	if err != nil {
 		return overlayOpenOut{}, err
@@ -95,7 +97,9 @@ var overlayOpen = primitives.Define("overlay.open", func(ctx context.Context, p 
 
 // overlayRegisterLauncher puts buttons on the page that open the overlay. What
 // they open is fixed here: a click is answered in the page, without the runtime.
-var overlayRegisterLauncher = primitives.Define("overlay.register_launcher", func(ctx context.Context, p primitives.Page, in overlayOpenIn) (overlayRegisterOut, error) {
+var overlayRegisterLauncher = primitives.Define("overlay.register_launcher", func(
+	ctx context.Context, p primitives.Page, in overlayOpenIn,
+) (overlayRegisterOut, error) {
 	args, err := in.content(p, "overlay.register_launcher")
 	if err != nil {
 		return overlayRegisterOut{}, err
@@ -115,9 +119,16 @@ func (in overlayOpenIn) content(p primitives.Page, primitive string) (map[string
 		return nil, err
 	}
 	if len(html) > maxOverlayBytes {
-		return nil, fault.New(fault.PayloadTooLarge, "the overlay has %d bytes", len(html)).With("limit_bytes", maxOverlayBytes)
+		return nil, fault.New(fault.PayloadTooLarge, "the overlay has %d bytes", len(html)).
+			With("limit_bytes", maxOverlayBytes)
 	}
-	args := map[string]any{"html": html, "title": in.Title, "width": overlayWidth, "height": overlayHeight, "launchers": in.Launchers}
+	args := map[string]any{
+		"html":      html,
+		"title":     in.Title,
+		"width":     overlayWidth,
+		"height":    overlayHeight,
+		"launchers": in.Launchers,
+	}
 	if in.Title == "" {
 		args["title"] = "Report"
 	}
@@ -186,6 +197,7 @@ var documentStart = regexp.MustCompile(`(?is)^\s*(<!doctype[^>]*>)?\s*(<html[^>]
 // of the document and in a form that cannot end its element.
 func withData(html, data string) string {
 	at := len(documentStart.FindString(html))
-	element := `<script type="application/json" data-actions-json-overlay-data>` + strings.ReplaceAll(data, "<", `\u003c`) + `</script>`
+	element := `<script type="application/json" data-actions-json-overlay-data>` +
+		strings.ReplaceAll(data, "<", `\u003c`) + `</script>`
 	return html[:at] + element + html[at:]
 }

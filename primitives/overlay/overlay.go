@@ -92,23 +92,33 @@ func overlayMenu(ctx context.Context, p primitives.Page, op string, args map[str
 }
 
 var (
-	overlayMenuHide = primitives.Define("overlay.menu.hide", func(ctx context.Context, p primitives.Page, _ struct{}) (overlayHidden, error) {
+	overlayMenuHide = primitives.Define("overlay.menu.hide", func(
+		ctx context.Context, p primitives.Page, _ struct{},
+	) (overlayHidden, error) {
 		_, err := overlayMenu(ctx, p, "hide", nil)
 		return overlayHidden{OK: true, OverlayID: overlayMenuID, Hidden: true}, err
 	})
-	overlayMenuShow = primitives.Define("overlay.menu.show", func(ctx context.Context, p primitives.Page, _ struct{}) (overlayShown, error) {
+	overlayMenuShow = primitives.Define("overlay.menu.show", func(
+		ctx context.Context, p primitives.Page, _ struct{},
+	) (overlayShown, error) {
 		s, err := overlayMenu(ctx, p, "show", nil)
 		return overlayShown{overlayHidden{OK: true, OverlayID: overlayMenuID}, s.Geometry}, err
 	})
-	overlayMenuCollapse = primitives.Define("overlay.menu.collapse", func(ctx context.Context, p primitives.Page, _ struct{}) (overlayCollapsed, error) {
+	overlayMenuCollapse = primitives.Define("overlay.menu.collapse", func(
+		ctx context.Context, p primitives.Page, _ struct{},
+	) (overlayCollapsed, error) {
 		s, err := overlayMenu(ctx, p, "collapse", nil)
 		return overlayCollapsed{true, overlayMenuID, true, s.Geometry}, err
 	})
-	overlayMenuExpand = primitives.Define("overlay.menu.expand", func(ctx context.Context, p primitives.Page, _ struct{}) (overlayCollapsed, error) {
+	overlayMenuExpand = primitives.Define("overlay.menu.expand", func(
+		ctx context.Context, p primitives.Page, _ struct{},
+	) (overlayCollapsed, error) {
 		s, err := overlayMenu(ctx, p, "expand", nil)
 		return overlayCollapsed{true, overlayMenuID, false, s.Geometry}, err
 	})
-	overlayMenuMove = primitives.Define("overlay.menu.move", func(ctx context.Context, p primitives.Page, in overlayMoveIn) (overlayMoved, error) {
+	overlayMenuMove = primitives.Define("overlay.menu.move", func(
+		ctx context.Context, p primitives.Page, in overlayMoveIn,
+	) (overlayMoved, error) {
 		args := map[string]any{}
 		if in.Corner != "" {
 			args["corner"] = in.Corner
@@ -122,7 +132,9 @@ var (
 		s, err := overlayMenu(ctx, p, "move", args)
 		return overlayMoved{true, overlayMenuID, s.Geometry}, err
 	})
-	overlayClose = primitives.Define("overlay.close", func(ctx context.Context, p primitives.Page, _ struct{}) (overlayClosed, error) {
+	overlayClose = primitives.Define("overlay.close", func(
+		ctx context.Context, p primitives.Page, _ struct{},
+	) (overlayClosed, error) {
 		var was overlayState
 		if err := p.Call(ctx, "", "overlay_close", nil, &was); err != nil {
 			return overlayClosed{}, err

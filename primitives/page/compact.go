@@ -17,8 +17,10 @@ const (
 
 // stillRoles are the roles of rows that only say something.
 var stillRoles = map[string]bool{
-	"paragraph": true, "heading": true, "listitem": true, "row": true, "cell": true, "rowheader": true, "columnheader": true, "img": true, "separator": true,
-	"definition": true, "term": true, "blockquote": true, "status": true, "math": true, "tooltip": true, "progressbar": true, "meter": true, "figure": true,
+	"paragraph": true, "heading": true, "listitem": true, "row": true, "cell": true,
+	"rowheader": true, "columnheader": true, "img": true, "separator": true,
+	"definition": true, "term": true, "blockquote": true, "status": true, "math": true,
+	"tooltip": true, "progressbar": true, "meter": true, "figure": true,
 	"sectionheader": true, "sectionfooter": true, "note": true, "log": true, "timer": true,
 }
 
@@ -27,7 +29,8 @@ var cellRoles = map[string]bool{"cell": true, "gridcell": true, "rowheader": tru
 
 // doing are the marks of rows that something can be done with.
 var doing = [][]byte{
-	[]byte("[clickable]"), []byte("[draggable]"), []byte("[expanded]"), []byte("[collapsed]"), []byte("[selected]"), []byte("[focused]"), []byte("[scrolls="), []byte("[sort="),
+	[]byte("[clickable]"), []byte("[draggable]"), []byte("[expanded]"), []byte("[collapsed]"),
+	[]byte("[selected]"), []byte("[focused]"), []byte("[scrolls="), []byte("[sort="),
 }
 
 // outlineRow is a row of text taken apart.
@@ -267,7 +270,8 @@ func joined(rows []treeRow) (text string, ok bool) {
 			if r.content != "" {
 				pieces = append(pieces, r.content)
 			}
-		case inner, r.role == "list", r.role == "table", r.role == "iframe", r.role == "listitem", r.role == "row", r.role == "heading", r.role == "option":
+		case inner, r.role == "list", r.role == "table", r.role == "iframe", r.role == "listitem", r.role == "row",
+			r.role == "heading", r.role == "option":
 			return "", false
 		default:
 			pieces = append(pieces, r.line())

@@ -24,7 +24,9 @@ type pageEvaluateOut struct {
 }
 
 // pageEvaluate runs the body of a function in the page's own world.
-var pageEvaluate = primitives.Define("page.evaluate", func(ctx context.Context, p primitives.Page, in pageEvaluateIn) (json.RawMessage, error) {
+var pageEvaluate = primitives.Define("page.evaluate", func(
+	ctx context.Context, p primitives.Page, in pageEvaluateIn,
+) (json.RawMessage, error) {
 	limit := time.Duration(in.TimeoutMS) * time.Millisecond
 	if in.TimeoutMS == 0 {
 		limit = 10 * time.Second

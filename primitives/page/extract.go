@@ -52,7 +52,9 @@ const (
 
 // pageExtract reads what a page says: as text, as Markdown of its content, and
 // as the list of what can be used on it.
-var pageExtract = primitives.Define("page.extract", func(ctx context.Context, p primitives.Page, in pageExtractIn) (pageExtractOut, error) {
+var pageExtract = primitives.Define("page.extract", func(
+	ctx context.Context, p primitives.Page, in pageExtractIn,
+) (pageExtractOut, error) {
 	if len(in.Formats) == 0 {
 		in.Formats = []string{"markdown"}
 	}
@@ -127,7 +129,10 @@ func (in *pageExtractIn) cut(t *pageText) (string, *extractCut) {
 	most := max(in.maxBytes()-len(head), 1)
 	if len(rest) <= most && t.left == 0 {
 		if t.stopped {
-			return head + rest, &extractCut{Left: 1, Next: "the page took too long to read: ask with the ref or locator of a part"}
+			return head + rest, &extractCut{
+				Left: 1,
+				Next: "the page took too long to read: ask with the ref or locator of a part",
+			}
 		}
 		return head + rest, nil
 	}
@@ -209,7 +214,9 @@ func (in *pageExtractIn) read(ctx context.Context, p primitives.Page, format str
 
 // partOf is the document and the arguments of a page call about a part of the
 // page: that of a ref, that of a locator, or the whole of it.
-func partOf(ctx context.Context, p primitives.Page, ref string, loc *locator.Locator) (locator.Place, map[string]any, error) {
+func partOf(
+	ctx context.Context, p primitives.Page, ref string, loc *locator.Locator,
+) (locator.Place, map[string]any, error) {
 	part := map[string]any{}
 	var at locator.Place
 	var err error
@@ -236,7 +243,9 @@ type textReader struct {
 
 // document reads one document and puts those of its frames where they stand. A
 // frame that cannot be read is left out.
-func (r *textReader) document(ctx context.Context, frame primitives.FrameID, args map[string]any, nesting int) (*pageText, error) {
+func (r *textReader) document(
+	ctx context.Context, frame primitives.FrameID, args map[string]any, nesting int,
+) (*pageText, error) {
 	var doc documentText
 	err := withShadows(ctx, r.p, frame, func() (hosts []string, more bool, err error) {
 		doc = documentText{}
@@ -309,7 +318,13 @@ func (in *pageExtractIn) elements(ctx context.Context, p primitives.Page, out *p
 	}
 	nodes, size := most+1000, 8_000_000 // rows of frames and options take room too
 	tree, err := readTree(ctx, p, pageSnapshotIn{
-		Ref: in.Ref, Locator: in.Locator, Format: "json", InteractiveOnly: true, MaxNodes: &nodes, MaxBytes: &size, reportVisible: true,
+		Ref:             in.Ref,
+		Locator:         in.Locator,
+		Format:          "json",
+		InteractiveOnly: true,
+		MaxNodes:        &nodes,
+		MaxBytes:        &size,
+		reportVisible:   true,
 	}, nil)
 	if err != nil {
 		return err
@@ -327,7 +342,10 @@ func (in *pageExtractIn) elements(ctx context.Context, p primitives.Page, out *p
 		out.Elements = append(out.Elements, json.RawMessage(row.text))
 	}
 	if left > 0 {
-		out.truncate("elements", extractCut{Left: left, Next: "ask again with a larger max_elements, or with the ref or locator of a part"})
+		out.truncate("elements", extractCut{
+			Left: left,
+			Next: "ask again with a larger max_elements, or with the ref or locator of a part",
+		})
 	}
 	return nil
 }

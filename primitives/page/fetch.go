@@ -39,10 +39,14 @@ type pageFetchOut struct {
 // pageFetch reads an address with the page's cookies, GET only and of the
 // page's own origin only, also after redirects. The page library fetches in our
 // world; both sides check the origin.
-var pageFetch = primitives.Define("page.fetch", func(ctx context.Context, p primitives.Page, in pageFetchIn) (pageFetchOut, error) {
+var pageFetch = primitives.Define("page.fetch", func(
+	ctx context.Context, p primitives.Page, in pageFetchIn,
+) (pageFetchOut, error) {
 	if requested := originOf(in.URL); requested == "" {
-		e := fault.New(fault.PageFetchCrossOrigin, "the url is not an absolute web address").With("requested_origin", opaqueOrigin(in.URL))
-		return pageFetchOut{}, e.With("page_origin", originOf(p.Tab().URL)).Next("give the whole address, beginning with https://")
+		e := fault.New(fault.PageFetchCrossOrigin, "the url is not an absolute web address").
+			With("requested_origin", opaqueOrigin(in.URL))
+		return pageFetchOut{}, e.With("page_origin", originOf(p.Tab().URL)).
+			Next("give the whole address, beginning with https://")
 	}
 	most := maxFetchBody
 	if in.MaxBytes > 0 {

@@ -32,7 +32,9 @@ type historyEntry struct {
 
 // pageHistory lists the history of the tab, goes along it or loads the page
 // again, and waits for the load event of the document that comes.
-var pageHistory = primitives.Define("page.history", func(ctx context.Context, p primitives.Page, in pageHistoryIn) (pageHistoryOut, error) {
+var pageHistory = primitives.Define("page.history", func(
+	ctx context.Context, p primitives.Page, in pageHistoryIn,
+) (pageHistoryOut, error) {
 	out := pageHistoryOut{Action: in.Action}
 	opts := primitives.NavigateOptions{}
 	steps := 1
@@ -52,8 +54,12 @@ var pageHistory = primitives.Define("page.history", func(ctx context.Context, p 
 		if err != nil {
 			return pageHistoryOut{}, err
 		}
-		out.Moved, out.URL, out.Title = true, nav.URL, nav.Title
-		out.Loaded, out.SameDocument, out.Status = &nav.Loaded, &nav.SameDocument, &nav.Status
+		out.Moved = true
+		out.URL = nav.URL
+		out.Title = nav.Title
+		out.Loaded = &nav.Loaded
+		out.SameDocument = &nav.SameDocument
+		out.Status = &nav.Status
 	}
 	entries, current, err := p.History(ctx)
 	if err != nil {

@@ -31,15 +31,21 @@ type pageHoverOut struct {
 
 // pageHover moves the pointer onto an element once a click there would hit
 // it. A disabled element can be hovered.
-var pageHover = primitives.Define("page.hover", func(ctx context.Context, p primitives.Page, in pageHoverIn) (pageHoverOut, error) {
+var pageHover = primitives.Define("page.hover", func(
+	ctx context.Context, p primitives.Page, in pageHoverIn,
+) (pageHoverOut, error) {
 	l, ok, err := actionability.OneTarget(in.Locator, in.Ref, false, "")
 	if err != nil {
 		return pageHoverOut{}, err
 	}
 	if !ok {
-		return pageHoverOut{}, fault.New(fault.InvalidInput, "a ref or a locator is needed").With("missing_required", []string{"ref"})
+		return pageHoverOut{}, fault.New(fault.InvalidInput, "a ref or a locator is needed").
+			With("missing_required", []string{"ref"})
 	}
-	h, err := actionability.Act(ctx, p, l, actionability.Requirements{}, actionability.Target{TimeoutMS: in.TimeoutMS, Force: in.Force}, func(a actionability.ActionPoint) []primitives.MouseEvent {
+	h, err := actionability.Act(ctx, p, l, actionability.Requirements{}, actionability.Target{
+		TimeoutMS: in.TimeoutMS,
+		Force:     in.Force,
+	}, func(a actionability.ActionPoint) []primitives.MouseEvent {
 		return []primitives.MouseEvent{{Type: primitives.MouseMoved, X: a.X, Y: a.Y}}
 	}, 0)
 	if err != nil {

@@ -24,7 +24,9 @@ type file struct {
 
 // pageInfo queries the document, not the tab: the tab's address lags behind a
 // navigation that has just been committed.
-var pageInfo = primitives.Define("page.info", func(ctx context.Context, p primitives.Page, _ pageInfoIn) (pageInfoOut, error) {
+var pageInfo = primitives.Define("page.info", func(
+	ctx context.Context, p primitives.Page, _ pageInfoIn,
+) (pageInfoOut, error) {
 	var out pageInfoOut
 	err := p.Call(ctx, "", "page_info", nil, &out)
 	return out, err

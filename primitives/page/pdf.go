@@ -41,10 +41,21 @@ var paper = map[string][2]float64{
 const defaultPDF = 5 << 20
 
 // pagePDF prints the page as it would go to a printer.
-var pagePDF = primitives.Define("page.pdf", func(ctx context.Context, p primitives.Page, in pagePDFIn) (pagePDFOut, error) {
+var pagePDF = primitives.Define("page.pdf", func(
+	ctx context.Context, p primitives.Page, in pagePDFIn,
+) (pagePDFOut, error) {
 	opts := primitives.PDFOptions{
-		Landscape: in.Landscape, Background: in.Background == nil || *in.Background, PreferCSSPageSize: in.PreferCSSPageSize, Scale: in.Scale,
-		Width: in.Width, Height: in.Height, Margins: in.Margins, Ranges: in.Pages, Header: in.Header, Footer: in.Footer, Outline: in.Outline,
+		Landscape:         in.Landscape,
+		Background:        in.Background == nil || *in.Background,
+		PreferCSSPageSize: in.PreferCSSPageSize,
+		Scale:             in.Scale,
+		Width:             in.Width,
+		Height:            in.Height,
+		Margins:           in.Margins,
+		Ranges:            in.Pages,
+		Header:            in.Header,
+		Footer:            in.Footer,
+		Outline:           in.Outline,
 	}
 	if in.Format != "" {
 		if in.Width > 0 || in.Height > 0 {
@@ -66,7 +77,8 @@ var pagePDF = primitives.Define("page.pdf", func(ctx context.Context, p primitiv
 		limit = defaultPDF
 	}
 	if len(data) > limit {
-		return pagePDFOut{}, fault.New(fault.PayloadTooLarge, "the document is larger than max_bytes").With("bytes", len(data)).With("max_bytes", limit).
+		return pagePDFOut{}, fault.New(fault.PayloadTooLarge, "the document is larger than max_bytes").
+			With("bytes", len(data)).With("max_bytes", limit).
 			Next("name a file for the download folder, or print fewer pages")
 	}
 	out.Base64 = base64.StdEncoding.EncodeToString(data)

@@ -24,24 +24,34 @@ type pageSelectIn struct {
 
 // pageSelect chooses options of a native list, whose menu is drawn outside of
 // the page. It waits for the list, and for options that are still to come.
-var pageSelect = primitives.Define("page.select", func(ctx context.Context, p primitives.Page, in pageSelectIn) (json.RawMessage, error) {
+var pageSelect = primitives.Define("page.select", func(
+	ctx context.Context, p primitives.Page, in pageSelectIn,
+) (json.RawMessage, error) {
 	l, ok, err := actionability.OneTarget(in.Locator, in.Ref, false, "")
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, fault.New(fault.InvalidInput, "a ref or a locator is needed").With("missing_required", []string{"ref"})
+		return nil, fault.New(fault.InvalidInput, "a ref or a locator is needed").
+			With("missing_required", []string{"ref"})
 	}
 	if in.Value == nil && in.Label == nil && in.Index == nil {
-		return nil, fault.New(fault.InvalidInput, "value, label or index is needed").With("missing_required", []string{"value"})
+		return nil, fault.New(fault.InvalidInput, "value, label or index is needed").
+			With("missing_required", []string{"value"})
 	}
 	timeout := actionability.Timeout(ctx, in.TimeoutMS)
 	start := time.Now()
-	h, err := actionability.Resolve(ctx, p, l, actionability.Requirements{Until: "attached", Enabled: true}, timeout, false)
+	h, err := actionability.Resolve(
+		ctx, p, l, actionability.Requirements{Until: "attached", Enabled: true}, timeout, false,
+	)
 	if err != nil {
 		return nil, err
 	}
-	args := map[string]any{"handle": h.Handle, "mode": in.Mode, "timeout_ms": max(0, timeout-time.Since(start)).Milliseconds()}
+	args := map[string]any{
+		"handle":     h.Handle,
+		"mode":       in.Mode,
+		"timeout_ms": max(0, timeout-time.Since(start)).Milliseconds(),
+	}
 	if h.At.View != nil {
 		args["view"] = h.At.View
 	}

@@ -66,12 +66,15 @@ const defaultSnapshotNodes, defaultSnapshotBytes = 3000, 200_000
 // pageSnapshot walks the page in the page: one round trip for the document and those of
 // its origin in it, and one for each other, the frames of one side by side. A document
 // that was never called needs one of its own.
-var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, p primitives.Page, in pageSnapshotIn) (pageSnapshotOut, error) {
+var pageSnapshot = primitives.Define("page.snapshot", func(
+	ctx context.Context, p primitives.Page, in pageSnapshotIn,
+) (pageSnapshotOut, error) {
 	var then *keptSnapshot
 	var base *documentRows
 	if in.Since != "" {
 		var err error
-		if then, err = earlierSnapshot(p.Refs(), in.Since, in.about()); err != nil {
+		then, err = earlierSnapshot(p.Refs(), in.Since, in.about())
+		if err != nil {
 			return pageSnapshotOut{}, err
 		}
 		base = then.doc
@@ -83,8 +86,14 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 		return pageSnapshotOut{}, err
 	}
 	tab := p.Tab()
-	out := pageSnapshotOut{URL: tab.URL, Title: tab.Title, Frames: tree.frames, Below: tree.below, Missed: tree.missed,
-		Messages: tree.messages[:min(mostMessages, len(tree.messages))]}
+	out := pageSnapshotOut{
+		URL:      tab.URL,
+		Title:    tab.Title,
+		Frames:   tree.frames,
+		Below:    tree.below,
+		Missed:   tree.missed,
+		Messages: tree.messages[:min(mostMessages, len(tree.messages))],
+	}
 	if tree.title != nil {
 		out.Title = *tree.title
 	}
@@ -93,7 +102,8 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 	if in.Since != "" {
 		rows, left = whole, 0 // what is reported of them is cut
 	}
-	if left += tree.left; left > 0 {
+	left += tree.left
+	if left > 0 {
 		out.Truncated = true
 		out.LeftOut = in.leftOut(len(rows), left, tree.stopped)
 		out.LeftOut.Elements = tree.unseen
@@ -106,7 +116,12 @@ var pageSnapshot = primitives.Define("page.snapshot", func(ctx context.Context, 
 		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes())
 		if n := out.Delta.omitted; n > 0 {
 			out.Truncated = true
-			out.LeftOut = &snapshotLeftOut{Nodes: n, Because: "max_bytes", Next: "take a snapshot without since, or one of the ref of a row", Offset: in.Offset}
+			out.LeftOut = &snapshotLeftOut{
+				Nodes:   n,
+				Because: "max_bytes",
+				Next:    "take a snapshot without since, or one of the ref of a row",
+				Offset:  in.Offset,
+			}
 		}
 	case in.Format == "json":
 		out.Nodes = make([]json.RawMessage, len(rows))
@@ -147,7 +162,10 @@ func (in *pageSnapshotIn) about() string {
 	if in.Locator != nil {
 		loc = in.Locator.Raw
 	}
-	return fmt.Sprintf("%s|%s|%t|%t|%t|%t|%t|%d", in.Ref, loc, in.InteractiveOnly, in.URLs, in.Compact, in.Hints, in.Format == "json", in.Offset)
+	return fmt.Sprintf(
+		"%s|%s|%t|%t|%t|%t|%t|%d",
+		in.Ref, loc, in.InteractiveOnly, in.URLs, in.Compact, in.Hints, in.Format == "json", in.Offset,
+	)
 }
 
 // cut keeps the rows that the limits of nodes and bytes let through, at least

@@ -41,16 +41,19 @@ func earlierSnapshot(r *primitives.Refs, id, about string) (*keptSnapshot, error
 	s, ok := r.Kept(id).(*keptSnapshot)
 	switch {
 	case !ok:
-		return nil, fault.New(fault.InvalidArguments, "the tab keeps no snapshot of this id").With("since", primitives.CutText(id, 40)).
+		return nil, fault.New(fault.InvalidArguments, "the tab keeps no snapshot of this id").
+			With("since", primitives.CutText(id, 40)).
 			Next("take a snapshot without since")
 	case s.about != about:
-		return nil, fault.New(fault.InvalidArguments, "the earlier snapshot has another ref, locator, format, offset or other options").With("since", primitives.CutText(id, 40))
+		return nil, fault.New(
+			fault.InvalidArguments, "the earlier snapshot has another ref, locator, format, offset or other options",
+		).With("since", primitives.CutText(id, 40))
 	}
 	return s, nil
 }
 
-// newestAnswer is what the outermost document answered to the same request the last time, nil where nobody kept it. Rows
-// that it has in common with the next answer are not sent again.
+// newestAnswer is what the outermost document answered to the same request the last time, nil where nobody kept it.
+// Rows that it has in common with the next answer are not sent again.
 func newestAnswer(r *primitives.Refs, about string) *documentRows {
 	s, _ := r.NewestKept(func(k primitives.Kept) bool {
 		s, ok := k.(*keptSnapshot)
@@ -260,8 +263,8 @@ func longestInOrder(list []int, place func(int) int) []int {
 	return out
 }
 
-// sameRow: both are rows of the same element, or without one, as deep as each other. Where that is true of all rows of two
-// snapshots they have the same keys.
+// sameRow: both are rows of the same element, or without one, as deep as each other. Where that is true of all rows of
+// two snapshots they have the same keys.
 func sameRow(a, b treeRow) bool {
 	return a.depth == b.depth && (bytes.Equal(a.text, b.text) && a.key == b.key || a.ref() == b.ref())
 }
@@ -281,7 +284,8 @@ func rowKeys(rows []treeRow) []string {
 	around := parentsOf(rows)
 	count := map[string]int{}
 	for i, r := range rows {
-		if keys[i] = r.ref(); keys[i] != "" {
+		keys[i] = r.ref()
+		if keys[i] != "" {
 			continue
 		}
 		in := "/"

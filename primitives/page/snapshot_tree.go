@@ -171,9 +171,14 @@ func (d *documentRows) takeRows(text []byte, most int) []byte {
 // nil: what it has is not sent again.
 func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn, base *documentRows) (*tree, error) {
 	args := map[string]any{
-		"format": "text", "interactive_only": in.InteractiveOnly, "urls": in.URLs, "time_ms": documentWalk.Milliseconds(), "max_nesting": locator.MaxFrameDepth,
+		"format":           "text",
+		"interactive_only": in.InteractiveOnly,
+		"urls":             in.URLs,
+		"time_ms":          documentWalk.Milliseconds(),
+		"max_nesting":      locator.MaxFrameDepth,
 		// Each document may use up the whole of it; what is too much is cut here.
-		"max_nodes": in.Offset + in.walkNodes(), "max_bytes": in.walkBytes() * (in.Offset + in.walkNodes()) / in.walkNodes(),
+		"max_nodes": in.Offset + in.walkNodes(),
+		"max_bytes": in.walkBytes() * (in.Offset + in.walkNodes()) / in.walkNodes(),
 	}
 	if in.Format == "json" {
 		args["format"] = "json"
@@ -203,7 +208,9 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn, base *d
 		return nil, err
 	}
 	out := r.assemble(ctx, at.Frame, doc, 0)
-	out.title, out.below, out.doc = doc.Title, doc.Below, doc
+	out.title = doc.Title
+	out.below = doc.Below
+	out.doc = doc
 	if in.Compact && in.Format != "json" {
 		out.rows = compact(out.rows)
 	}
@@ -217,7 +224,9 @@ type treeReader struct {
 }
 
 // document reads one document, and opens the closed shadow roots that are met.
-func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, part map[string]any, base *documentRows) (*documentRows, error) {
+func (r *treeReader) document(
+	ctx context.Context, frame primitives.FrameID, part map[string]any, base *documentRows,
+) (*documentRows, error) {
 	args := maps.Clone(r.args)
 	maps.Copy(args, part)
 	doc := base
@@ -227,7 +236,8 @@ func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, par
 			args["base"], next.base = doc.Token, doc.rows
 		}
 		doc = next
-		if err = r.p.Call(ctx, frame, "page_snapshot", args, doc); err == nil && len(doc.rows) != doc.Count {
+		err = r.p.Call(ctx, frame, "page_snapshot", args, doc)
+		if err == nil && len(doc.rows) != doc.Count {
 			err = fault.New(fault.Internal, "the page library announced %d rows and gave %d", doc.Count, len(doc.rows))
 		}
 		doc.base = nil
@@ -244,7 +254,9 @@ func (r *treeReader) document(ctx context.Context, frame primitives.FrameID, par
 
 // withShadows repeats the page call for as long as the answer names elements that turn out
 // to have closed shadow roots: from then on the page library searches them.
-func withShadows(ctx context.Context, p primitives.Page, frame primitives.FrameID, ask func() (hosts []string, more bool, err error)) error {
+func withShadows(
+	ctx context.Context, p primitives.Page, frame primitives.FrameID, ask func() (hosts []string, more bool, err error),
+) error {
 	for range openRounds {
 		hosts, more, err := ask()
 		if err != nil || len(hosts) == 0 {
@@ -272,7 +284,8 @@ func (r *treeReader) assemble(ctx context.Context, frame primitives.FrameID, doc
 		wg.Go(func() {
 			parent := frame
 			if f.Within != "" {
-				if parent, failed[i] = r.p.Refs().Frame(f.Within + "e1"); failed[i] != nil {
+				parent, failed[i] = r.p.Refs().Frame(f.Within + "e1")
+				if failed[i] != nil {
 					return
 				}
 			}
@@ -280,7 +293,14 @@ func (r *treeReader) assemble(ctx context.Context, frame primitives.FrameID, doc
 		})
 	}
 	wg.Wait()
-	out := &tree{rows: doc.rows, frames: 1 + doc.Inside, left: doc.LeftOut, unseen: doc.Unseen, stopped: doc.Stopped, messages: doc.Messages}
+	out := &tree{
+		rows:     doc.rows,
+		frames:   1 + doc.Inside,
+		left:     doc.LeftOut,
+		unseen:   doc.Unseen,
+		stopped:  doc.Stopped,
+		messages: doc.Messages,
+	}
 	if len(doc.Frames) == 0 {
 		return out
 	}

@@ -41,7 +41,8 @@ type urlPattern struct {
 }
 
 func (u *urlPattern) UnmarshalJSON(b []byte) error {
-	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
+	b = bytes.TrimSpace(b)
+	if len(b) > 0 && b[0] == '"' {
 		var s string
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
@@ -81,7 +82,9 @@ const (
 // pageWait waits in the page for what the page can observe, and for the browser's
 // events where it cannot. A navigation ends the wait in the old document and
 // continues it in the new one.
-var pageWait = primitives.Define("page.wait", func(ctx context.Context, p primitives.Page, in pageWaitIn) (pageWaitOut, error) {
+var pageWait = primitives.Define("page.wait", func(
+	ctx context.Context, p primitives.Page, in pageWaitIn,
+) (pageWaitOut, error) {
 	w := pageWaiting{p: p, in: in, start: time.Now(), timeout: pageWaitDefault, met: make([]bool, len(in.Conditions))}
 	if in.Mode == "" {
 		w.in.Mode = "all"
@@ -100,7 +103,13 @@ var pageWait = primitives.Define("page.wait", func(ctx context.Context, p primit
 	if err := w.run(ctx, groups); err != nil {
 		return pageWaitOut{}, err
 	}
-	return pageWaitOut{Matched: true, Mode: w.in.Mode, Met: w.met, ElapsedMS: time.Since(w.start).Milliseconds(), URL: p.Tab().URL}, nil
+	return pageWaitOut{
+		Matched:   true,
+		Mode:      w.in.Mode,
+		Met:       w.met,
+		ElapsedMS: time.Since(w.start).Milliseconds(),
+		URL:       p.Tab().URL,
+	}, nil
 })
 
 type pageWaiting struct {
@@ -127,7 +136,10 @@ func (w *pageWaiting) groups(ctx context.Context) ([]waitGroup, error) {
 	for i, c := range w.in.Conditions {
 		switch {
 		case c.NetworkIdleMS != nil:
-			groups = append(groups, waitGroup{idle: max(time.Duration(*c.NetworkIdleMS)*time.Millisecond, time.Millisecond), indexes: []int{i}})
+			groups = append(groups, waitGroup{
+				idle:    max(time.Duration(*c.NetworkIdleMS)*time.Millisecond, time.Millisecond),
+				indexes: []int{i},
+			})
 		case c.Text != nil || c.TextGone != nil:
 			groups = append(groups, waitGroup{anywhere: true, indexes: []int{i}})
 		case c.Ref != nil:
@@ -254,7 +266,8 @@ func (w *pageWaiting) wait(ctx context.Context, g waitGroup, patience time.Durat
 			return met, err
 		}
 		switch code := fault.CodeOf(err); {
-		case code == fault.PageNavigated, locator.IsFrameFault(code), code == fault.ElementStale && g.loc != nil && g.loc.Ref != "":
+		case code == fault.PageNavigated, locator.IsFrameFault(code),
+			code == fault.ElementStale && g.loc != nil && g.loc.Ref != "":
 			if state := conditions[0].State; code != fault.PageNavigated && (state == "hidden" || state == "detached") {
 				return []bool{true}, nil // what is not there is neither visible nor attached
 			}
@@ -272,12 +285,15 @@ func (w *pageWaiting) wait(ctx context.Context, g waitGroup, patience time.Durat
 	}
 }
 
-func (w *pageWaiting) ask(ctx context.Context, g waitGroup, conditions []waitCondition, left time.Duration) ([]bool, error) {
+func (w *pageWaiting) ask(
+	ctx context.Context, g waitGroup, conditions []waitCondition, left time.Duration,
+) ([]bool, error) {
 	args := map[string]any{"conditions": conditions, "mode": w.in.Mode}
 	var at locator.Place
 	if g.loc != nil {
 		var err error
-		if at, err = g.loc.Enter(ctx, w.p); err != nil {
+		at, err = g.loc.Enter(ctx, w.p)
+		if err != nil {
 			return nil, err
 		}
 		if at.View != nil {
@@ -297,7 +313,9 @@ func (w *pageWaiting) ask(ctx context.Context, g waitGroup, conditions []waitCon
 		return nil, err
 	}
 	if len(out.Met) != len(conditions) {
-		return nil, fault.New(fault.Internal, "the page library answered %d of %d conditions", len(out.Met), len(conditions))
+		return nil, fault.New(
+			fault.Internal, "the page library answered %d of %d conditions", len(out.Met), len(conditions),
+		)
 	}
 	if !out.Matched {
 		return out.Met, fault.New(fault.Timeout, "the conditions did not hold in time")
@@ -307,7 +325,8 @@ func (w *pageWaiting) ask(ctx context.Context, g waitGroup, conditions []waitCon
 
 func (w *pageWaiting) timedOut(ctx context.Context) error {
 	f := fault.New(fault.Timeout, "the conditions did not hold in time").
-		With("mode", w.in.Mode).With("met", w.met).With("timeout_ms", w.timeout.Milliseconds()).With("url", w.p.Tab().URL)
+		With("mode", w.in.Mode).
+		With("met", w.met).With("timeout_ms", w.timeout.Milliseconds()).With("url", w.p.Tab().URL)
 	for i, c := range w.in.Conditions {
 		if c.NetworkIdleMS == nil || w.met[i] {
 			continue

@@ -50,7 +50,9 @@ func (w *pageWaiting) waitText(ctx context.Context, c waitCondition, end time.Ti
 // textInFrames queries all frames at once. A text has to be in one of them, one
 // that is to be absent in none; what decides ends the calls to the others.
 // The first frame is the main one.
-func (w *pageWaiting) textInFrames(ctx context.Context, c waitCondition, frames []primitives.FrameInfo, slice time.Duration) (bool, error) {
+func (w *pageWaiting) textInFrames(
+	ctx context.Context, c waitCondition, frames []primitives.FrameInfo, slice time.Duration,
+) (bool, error) {
 	type outcome struct {
 		main, met bool
 		err       error

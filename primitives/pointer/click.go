@@ -35,7 +35,9 @@ type pointerClickOut struct {
 // a caller whose target has been covered can see it. The description is made
 // before the click; a page that reacts to the movement that precedes it can
 // still put something else there.
-var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, p primitives.Page, in pointerClickIn) (pointerClickOut, error) {
+var pointerClick = primitives.Define("pointer.click", func(
+	ctx context.Context, p primitives.Page, in pointerClickIn,
+) (pointerClickOut, error) {
 	names, mods, badModifier := keys.ParseModifiers(in.Modifiers)
 	button := in.Button
 	if button == "" {
@@ -49,14 +51,24 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 		if badModifier != nil {
 			return pointerClickOut{}, badModifier
 		}
-		h, err := actionability.Act(ctx, p, l, actionability.ForClick, in.Target, func(a actionability.ActionPoint) []primitives.MouseEvent {
-			return actionability.ClickEvents(a, button, 1, mods)
-		}, mods)
+		h, err := actionability.Act(
+			ctx, p, l, actionability.ForClick, in.Target, func(a actionability.ActionPoint) []primitives.MouseEvent {
+				return actionability.ClickEvents(a, button, 1, mods)
+			}, mods,
+		)
 		if err != nil {
 			return pointerClickOut{}, err
 		}
 		return pointerClickOut{
-			Clicked: true, X: h.X, Y: h.Y, Modifiers: names, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found,
+			Clicked:   true,
+			X:         h.X,
+			Y:         h.Y,
+			Modifiers: names,
+			Target:    h.Target,
+			Frame:     h.Frame,
+			Fidelity:  primitives.FidelityOf(p),
+			Dialog:    primitives.DialogOpenOn(p),
+			Found:     h.Found,
 		}, nil
 	}
 	a, err := actionability.AtReached(ctx, p, in.X, in.Y)
@@ -73,14 +85,21 @@ var pointerClick = primitives.Define("pointer.click", func(ctx context.Context, 
 	}
 	if primitives.QuirksOf(p).Has(quirks.SyntheticInput) {
 		// The extension describes its target when the click is over, and repeats modifiers as they came.
-		_ = p.Call(ctx, "", "pointer_synthetic_target", nil, &a.Target) // a click that replaces the document keeps the description before it
+		// a click that replaces the document keeps the description before it
+		_ = p.Call(ctx, "", "pointer_synthetic_target", nil, &a.Target)
 		for i := range in.Modifiers {
 			in.Modifiers[i] = strings.ToLower(in.Modifiers[i])
 		}
 		names = append([]string{}, in.Modifiers...)
 	}
 	return pointerClickOut{
-		Clicked: true, X: a.X, Y: a.Y, Modifiers: names, Target: a.Target, Frame: a.Frame,
-		Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p),
+		Clicked:   true,
+		X:         a.X,
+		Y:         a.Y,
+		Modifiers: names,
+		Target:    a.Target,
+		Frame:     a.Frame,
+		Fidelity:  primitives.FidelityOf(p),
+		Dialog:    primitives.DialogOpenOn(p),
 	}, nil
 })

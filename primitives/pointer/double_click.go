@@ -25,20 +25,31 @@ type pointerDoubleClickOut struct {
 
 // pointerDoubleClick clicks twice, the second time with click count 2: that is
 // what makes the browser dispatch dblclick and select a word.
-var pointerDoubleClick = primitives.Define("pointer.double_click", func(ctx context.Context, p primitives.Page, in pointerDoubleClickIn) (pointerDoubleClickOut, error) {
+var pointerDoubleClick = primitives.Define("pointer.double_click", func(
+	ctx context.Context, p primitives.Page, in pointerDoubleClickIn,
+) (pointerDoubleClickOut, error) {
 	l, located, err := in.Element()
 	if err != nil {
 		return pointerDoubleClickOut{}, err
 	}
 	if located {
-		h, err := actionability.Act(ctx, p, l, actionability.ForClick, in.Target, func(a actionability.ActionPoint) []primitives.MouseEvent {
-			return actionability.ClickEvents(a, "left", 2, 0)
-		}, 0)
+		h, err := actionability.Act(
+			ctx, p, l, actionability.ForClick, in.Target, func(a actionability.ActionPoint) []primitives.MouseEvent {
+				return actionability.ClickEvents(a, "left", 2, 0)
+			}, 0,
+		)
 		if err != nil {
 			return pointerDoubleClickOut{}, err
 		}
 		return pointerDoubleClickOut{
-			DoubleClicked: true, X: h.X, Y: h.Y, Target: h.Target, Frame: h.Frame, Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p), Found: h.Found,
+			DoubleClicked: true,
+			X:             h.X,
+			Y:             h.Y,
+			Target:        h.Target,
+			Frame:         h.Frame,
+			Fidelity:      primitives.FidelityOf(p),
+			Dialog:        primitives.DialogOpenOn(p),
+			Found:         h.Found,
 		}, nil
 	}
 	a, err := actionability.AtReached(ctx, p, in.X, in.Y)
@@ -52,7 +63,12 @@ var pointerDoubleClick = primitives.Define("pointer.double_click", func(ctx cont
 		return pointerDoubleClickOut{}, err
 	}
 	return pointerDoubleClickOut{
-		DoubleClicked: true, X: a.X, Y: a.Y, Target: a.Target, Frame: a.Frame,
-		Fidelity: primitives.FidelityOf(p), Dialog: primitives.DialogOpenOn(p),
+		DoubleClicked: true,
+		X:             a.X,
+		Y:             a.Y,
+		Target:        a.Target,
+		Frame:         a.Frame,
+		Fidelity:      primitives.FidelityOf(p),
+		Dialog:        primitives.DialogOpenOn(p),
 	}, nil
 })

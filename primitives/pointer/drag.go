@@ -109,10 +109,12 @@ type dragViewport struct {
 const (
 	// leastPoints is how many movements lie between the ends at least: sorting
 	// libraries follow the pointer and miss what it jumps over.
-	leastPoints                                  = 10
-	minTrustedPoints, maxTrustedPoints           = 12, 200
-	defaultTrustedPoints                         = 60
-	minMoveDelay, defaultMoveDelay, maxMoveDelay = 4, 12, 60
+	leastPoints                        = 10
+	minTrustedPoints, maxTrustedPoints = 12, 200
+	defaultTrustedPoints               = 60
+	minMoveDelay                       = 4
+	defaultMoveDelay                   = 12
+	maxMoveDelay                       = 60
 	// maxSyntheticSteps holds where the schema, which says the same, is not asked.
 	maxSyntheticSteps = 40
 	// pickupMoves small movements of (pickupX, pickupY) come first: a drag
@@ -132,7 +134,9 @@ const (
 //
 // Where input is synthetic it is one movement for each step, all in one task of the
 // page, and no drag and drop comes of it.
-var pointerDrag = primitives.Define("pointer.drag", func(ctx context.Context, p primitives.Page, in pointerDragIn) (pointerDragOut, error) {
+var pointerDrag = primitives.Define("pointer.drag", func(
+	ctx context.Context, p primitives.Page, in pointerDragIn,
+) (pointerDragOut, error) {
 	var info struct {
 		Viewport dragViewport `json:"viewport"`
 	}
@@ -155,7 +159,9 @@ var pointerDrag = primitives.Define("pointer.drag", func(ctx context.Context, p 
 	steps, points, delay := in.course()
 	if primitives.FidelityOf(p) == primitives.FidelitySynthetic {
 		points = min(max(steps, 1), maxSyntheticSteps)
-		err = primitives.Dispatched(p.Call(ctx, "", "drag_synthetic", map[string]any{"from": from.point, "to": to.point, "steps": points}, nil))
+		err = primitives.Dispatched(
+			p.Call(ctx, "", "drag_synthetic", map[string]any{"from": from.point, "to": to.point, "steps": points}, nil),
+		)
 	} else {
 		// The browser may take a frame that has just come for the document around it.
 		x := arguments.Coordinate{Given: true, Value: from.point.X}
@@ -164,8 +170,15 @@ var pointerDrag = primitives.Define("pointer.drag", func(ctx context.Context, p 
 			return pointerDragOut{}, err
 		}
 		err = drag{
-			page: p, from: from.point, to: to.point, points: points, delay: delay, view: info.Viewport, over: to.frame,
-			hold: time.Duration(in.HoldMS) * time.Millisecond, settles: !primitives.QuirksOf(p).Has(quirks.DragEndsAsTheyAre),
+			page:    p,
+			from:    from.point,
+			to:      to.point,
+			points:  points,
+			delay:   delay,
+			view:    info.Viewport,
+			over:    to.frame,
+			hold:    time.Duration(in.HoldMS) * time.Millisecond,
+			settles: !primitives.QuirksOf(p).Has(quirks.DragEndsAsTheyAre),
 		}.run(ctx)
 	}
 	if err != nil {
@@ -176,8 +189,16 @@ var pointerDrag = primitives.Define("pointer.drag", func(ctx context.Context, p 
 		return pointerDragOut{}, err
 	}
 	return pointerDragOut{
-		Dragged: true, From: from.point, To: to.point, Steps: steps, Points: points, Fidelity: primitives.FidelityOf(p),
-		Target: from.target, DropTarget: to.target, Diagnostics: dragDiagnostics{viewport, from.seen, to.seen}, Dialog: primitives.DialogOpenOn(p),
+		Dragged:     true,
+		From:        from.point,
+		To:          to.point,
+		Steps:       steps,
+		Points:      points,
+		Fidelity:    primitives.FidelityOf(p),
+		Target:      from.target,
+		DropTarget:  to.target,
+		Diagnostics: dragDiagnostics{viewport, from.seen, to.seen},
+		Dialog:      primitives.DialogOpenOn(p),
 	}, nil
 })
 
@@ -212,7 +233,8 @@ func (in pointerDragIn) course() (steps, points int, delay time.Duration) {
 func aboutEnd(err error, which string, raw json.RawMessage) error {
 	f := fault.From(err)
 	switch f.Code {
-	case fault.TargetNotFound, fault.TargetNotActionable, fault.FrameNotFound, fault.FrameCrossOrigin, fault.InvalidSelector:
+	case fault.TargetNotFound, fault.TargetNotActionable, fault.FrameNotFound, fault.FrameCrossOrigin,
+		fault.InvalidSelector:
 		return f.With(which, raw)
 	}
 	return err
@@ -233,7 +255,11 @@ type drag struct {
 // run releases the button whatever happens: after a failure where it was
 // pressed, so that nothing is dropped on the way.
 func (d drag) run(ctx context.Context) (err error) {
-	if err := d.page.Mouse(ctx, primitives.MouseEvent{Type: primitives.MouseMoved, X: d.from.X, Y: d.from.Y}); err != nil {
+	if err := d.page.Mouse(ctx, primitives.MouseEvent{
+		Type: primitives.MouseMoved,
+		X:    d.from.X,
+		Y:    d.from.Y,
+	}); err != nil {
 		return err
 	}
 	defer func() {
@@ -243,21 +269,29 @@ func (d drag) run(ctx context.Context) (err error) {
 			_ = d.page.Mouse(ctx, d.held(d.from), d.event(primitives.MouseReleased, d.from, 0))
 		}
 	}()
-	if err := d.page.Mouse(ctx, d.event(primitives.MousePressed, d.from, actionability.ButtonBits["left"])); err != nil {
+	if err := d.page.Mouse(
+		ctx, d.event(primitives.MousePressed, d.from, actionability.ButtonBits["left"]),
+	); err != nil {
 		return err
 	}
 	if err := primitives.Sleep(ctx, max(2*d.delay, d.hold)); err != nil {
 		return err
 	}
 	for n := 1; n <= pickupMoves; n++ {
-		at := primitives.Point{X: min(d.from.X+float64(n*pickupX), d.view.Width-1), Y: min(d.from.Y+float64(n*pickupY), d.view.Height-1)}
+		at := primitives.Point{
+			X: min(d.from.X+float64(n*pickupX), d.view.Width-1),
+			Y: min(d.from.Y+float64(n*pickupY), d.view.Height-1),
+		}
 		if err := d.move(ctx, at); err != nil {
 			return err
 		}
 	}
 	for n := 1; n <= d.points; n++ {
 		part := float64(n) / float64(d.points+1)
-		if err := d.move(ctx, primitives.Point{X: d.from.X + (d.to.X-d.from.X)*part, Y: d.from.Y + (d.to.Y-d.from.Y)*part}); err != nil {
+		if err := d.move(ctx, primitives.Point{
+			X: d.from.X + (d.to.X-d.from.X)*part,
+			Y: d.from.Y + (d.to.Y-d.from.Y)*part,
+		}); err != nil {
 			return err
 		}
 	}
@@ -320,5 +354,12 @@ func (d drag) held(at primitives.Point) primitives.MouseEvent {
 }
 
 func (d drag) event(kind primitives.MouseType, at primitives.Point, buttons int) primitives.MouseEvent {
-	return primitives.MouseEvent{Type: kind, X: at.X, Y: at.Y, Button: "left", Buttons: buttons, ClickCount: 1}
+	return primitives.MouseEvent{
+		Type:       kind,
+		X:          at.X,
+		Y:          at.Y,
+		Button:     "left",
+		Buttons:    buttons,
+		ClickCount: 1,
+	}
 }

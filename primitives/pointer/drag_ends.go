@@ -33,7 +33,9 @@ const maxDragRounds = 3
 //
 // Both have to be in the viewport at once: the pointer does not scroll on its
 // way. Otherwise the error is target_not_actionable with the reason apart.
-func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragViewport) (_ [2]draggedEnd, scrolled bool, _ error) {
+func (in pointerDragIn) ends(
+	ctx context.Context, p primitives.Page, view dragViewport,
+) (_ [2]draggedEnd, scrolled bool, _ error) {
 	list := [2]*dragEnd{&in.From, &in.To}
 	names := [2]string{"from", "to"}
 	var out [2]draggedEnd
@@ -46,7 +48,8 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 	look := func() (int, error) {
 		for i, e := range list {
 			var err error
-			if out[i], err = e.resolve(ctx, p, names[i], targets[i]); err != nil {
+			out[i], err = e.resolve(ctx, p, names[i], targets[i])
+			if err != nil {
 				return i, err
 			}
 		}
@@ -68,31 +71,37 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 				continue
 			}
 			var reached error
-			if targets[i], reached = actionability.Resolve(ctx, p, list[i].locator, aim, left(), false); reached != nil {
+			targets[i], reached = actionability.Resolve(ctx, p, list[i].locator, aim, left(), false)
+			if reached != nil {
 				f := fault.From(aboutEnd(reached, names[i], list[i].raw))
-				if found, ok := fault.From(first).Evidence["actionability"]; ok && i == at && f.Code == fault.TargetNotActionable {
+				found, ok := fault.From(first).Evidence["actionability"]
+				if ok && i == at && f.Code == fault.TargetNotActionable {
 					f = f.With("actionability", found)
 				}
 				return out, true, f
 			}
 		}
 		var err error
-		if at, err = look(); final(err) {
+		at, err = look()
+		if final(err) {
 			return out, true, err
 		}
 		outside := fault.From(err).Evidence["reason"] == "outside"
 		if outside && !aim.Still && targets[0].At.Frame == targets[1].At.Frame {
 			handles := []string{targets[0].Handle, targets[1].Handle}
 			if e := p.Call(ctx, targets[0].At.Frame, "drag_both", map[string]any{"handles": handles}, nil); e == nil {
-				if at, err = look(); final(err) {
+				at, err = look()
+				if final(err) {
 					return out, true, err
 				}
 				outside = fault.From(err).Evidence["reason"] == "outside"
 			}
 		}
 		if outside && round+1 >= maxDragRounds {
-			return out, true, fault.New(fault.TargetNotActionable, "the ends of the drag are not in the viewport at the same time; nothing scrolls during a drag").
-				With("reason", "apart").With(names[at], list[at].raw).With("timeout_ms", timeout.Milliseconds()).
+			return out, true, fault.New(
+				fault.TargetNotActionable,
+				"the ends of the drag are not in the viewport at the same time; nothing scrolls during a drag",
+			).With("reason", "apart").With(names[at], list[at].raw).With("timeout_ms", timeout.Milliseconds()).
 				Next("drag in parts, or make the viewport larger with emulate.viewport")
 		}
 		if left() <= 0 {
@@ -107,17 +116,21 @@ func (in pointerDragIn) ends(ctx context.Context, p primitives.Page, view dragVi
 // mayBecomeDraggable says whether waiting or scrolling can help.
 func mayBecomeDraggable(err error) bool {
 	code := fault.CodeOf(err)
-	return code == fault.TargetNotFound || code == fault.TargetNotActionable || code == fault.PageNavigated || locator.IsFrameFault(code)
+	return code == fault.TargetNotFound || code == fault.TargetNotActionable || code == fault.PageNavigated ||
+		locator.IsFrameFault(code)
 }
 
 // resolve probes an end as it is. which names it in evidence. target is its
 // resolved target where it was found before.
-func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, target actionability.Resolved) (draggedEnd, error) {
+func (e dragEnd) resolve(
+	ctx context.Context, p primitives.Page, which string, target actionability.Resolved,
+) (draggedEnd, error) {
 	if e.point {
 		return e.resolvePoint(ctx, p)
 	}
 	if !e.named {
-		return draggedEnd{}, fault.New(fault.TargetNotFound, "%s names neither a point nor an element", which).With(which, e.raw)
+		return draggedEnd{}, fault.New(fault.TargetNotFound, "%s names neither a point nor an element", which).
+			With(which, e.raw)
 	}
 	place, err := e.locator.Enter(ctx, p)
 	if err != nil {
@@ -148,7 +161,8 @@ func (e dragEnd) resolve(ctx context.Context, p primitives.Page, which string, t
 		return draggedEnd{}, err
 	}
 	if !reached {
-		return draggedEnd{}, fault.New(fault.TargetNotActionable, "the frame is covered where %s is", which).With(which, e.raw).With("reason", "covered").
+		return draggedEnd{}, fault.New(fault.TargetNotActionable, "the frame is covered where %s is", which).
+			With(which, e.raw).With("reason", "covered").
 			With("actionability", map[string]any{"clickable": false, "receives_events": false, "occluded_by": occluder})
 	}
 	return draggedEnd{seen.Point, got.Seen, got.Target, place.Frame}, nil
@@ -168,9 +182,13 @@ func (e dragEnd) checkPoint(p primitives.Page, which string, view dragViewport) 
 		return fault.From(err).With(which, e.raw)
 	}
 	at := primitives.Point{X: e.x.Value, Y: e.y.Value}
-	if !(at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height) || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {
+	inside := at.X >= 0 && at.Y >= 0 && at.X <= view.Width && at.Y <= view.Height
+	if !inside || math.IsInf(at.X, 0) || math.IsInf(at.Y, 0) {
 		return fault.New(fault.PointOutOfViewport, "%s is outside the viewport", which).
-			With(which, e.raw).With("x", e.x).With("y", e.y).With("viewport", map[string]float64{"width": view.Width, "height": view.Height})
+			With(which, e.raw).With("x", e.x).With("y", e.y).With("viewport", map[string]float64{
+			"width":  view.Width,
+			"height": view.Height,
+		})
 	}
 	return nil
 }
@@ -197,7 +215,13 @@ func briefTarget(pressed json.RawMessage) actionability.ActedOn {
 	if arguments.IsNull(pressed) || json.Unmarshal(pressed, &in) != nil {
 		return nil
 	}
-	out, err := json.Marshal(map[string]any{"tag_name": in.TagName, "role": in.Role, "name": in.Name, "bounding_box": in.Box, "point": in.Point})
+	out, err := json.Marshal(map[string]any{
+		"tag_name":     in.TagName,
+		"role":         in.Role,
+		"name":         in.Name,
+		"bounding_box": in.Box,
+		"point":        in.Point,
+	})
 	if err != nil {
 		return nil
 	}

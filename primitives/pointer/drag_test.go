@@ -55,7 +55,9 @@ func TestDragReleasesWhereItBeganAfterAFailure(t *testing.T) {
 			if c.cancel {
 				pad.cancel = cancel
 			}
-			r := catalog.Standard().Invoke(ctx, pad, "pointer.drag", json.RawMessage(`{"from":{"x":10,"y":20},"to":{"x":300,"y":400}}`))
+			r := catalog.Standard().Invoke(
+				ctx, pad, "pointer.drag", json.RawMessage(`{"from":{"x":10,"y":20},"to":{"x":300,"y":400}}`),
+			)
 			if r.Err == nil || c.cancel && !errors.Is(r.Err, fault.Cancelled) {
 				t.Fatalf("got %v", r.Err)
 			}
@@ -76,7 +78,10 @@ func TestDragCourse(t *testing.T) {
 		{`,"trusted":true,"move_delay_ms":4`, 60}, {`,"trusted":true,"steps":5,"move_delay_ms":4`, 12},
 	} {
 		pad := &dragPad{}
-		r := catalog.Standard().Invoke(t.Context(), pad, "pointer.drag", json.RawMessage(`{"from":{"x":790,"y":590},"to":{"x":0,"y":0}`+c.args+`}`))
+		r := catalog.Standard().Invoke(
+			t.Context(), pad, "pointer.drag",
+			json.RawMessage(`{"from":{"x":790,"y":590},"to":{"x":0,"y":0}`+c.args+`}`),
+		)
 		var out struct{ Points int }
 		if r.Err != nil || json.Unmarshal(r.Payload, &out) != nil || out.Points != c.points {
 			t.Errorf("%s: got %s %v, want %d points", c.args, r.Payload, r.Err, c.points)

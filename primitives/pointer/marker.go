@@ -18,13 +18,16 @@ type markerIn struct {
 }
 
 // resolve runs the marker's recipe. kind is the type it must have, "" for any.
-func (in markerIn) resolve(ctx context.Context, p primitives.Page, primitive, kind string) (session.MarkerPlace, error) {
+func (in markerIn) resolve(
+	ctx context.Context, p primitives.Page, primitive, kind string,
+) (session.MarkerPlace, error) {
 	id := in.ID
 	if id == "" {
 		id = in.Marker
 	}
 	if id == "" {
-		return session.MarkerPlace{}, fault.New(fault.InvalidInput, "the id of a marker is needed").With("missing_required", []string{"marker"})
+		return session.MarkerPlace{}, fault.New(fault.InvalidInput, "the id of a marker is needed").
+			With("missing_required", []string{"marker"})
 	}
 	s, err := session.Of(p, primitive, "marker.resolve")
 	if err != nil {
@@ -47,7 +50,9 @@ func markerAnswer(m session.MarkerPlace) markerOut {
 
 // markerQuery resolves a marker. It is no pure read: the recipe is run, its
 // clicks included.
-var markerQuery = primitives.Define("marker.query", func(ctx context.Context, p primitives.Page, in markerIn) (markerOut, error) {
+var markerQuery = primitives.Define("marker.query", func(
+	ctx context.Context, p primitives.Page, in markerIn,
+) (markerOut, error) {
 	m, err := in.resolve(ctx, p, "marker.query", "")
 	return markerAnswer(m), err
 })
@@ -62,7 +67,9 @@ type markerMoveOut struct {
 }
 
 // cursorMoveTo puts the caret where the marker says: the recipe itself does it.
-var cursorMoveTo = primitives.Define("cursor.move_to", func(ctx context.Context, p primitives.Page, in markerIn) (markerMoveOut, error) {
+var cursorMoveTo = primitives.Define("cursor.move_to", func(
+	ctx context.Context, p primitives.Page, in markerIn,
+) (markerMoveOut, error) {
 	m, err := in.resolve(ctx, p, "cursor.move_to", "cursor")
 	if err != nil {
 		return markerMoveOut{}, err
@@ -73,13 +80,16 @@ var cursorMoveTo = primitives.Define("cursor.move_to", func(ctx context.Context,
 
 // pointerMoveTo runs the recipe and then moves the pointer to the place it led
 // to.
-var pointerMoveTo = primitives.Define("pointer.move_to", func(ctx context.Context, p primitives.Page, in markerIn) (markerMoveOut, error) {
+var pointerMoveTo = primitives.Define("pointer.move_to", func(
+	ctx context.Context, p primitives.Page, in markerIn,
+) (markerMoveOut, error) {
 	m, err := in.resolve(ctx, p, "pointer.move_to", "pointer")
 	if err != nil {
 		return markerMoveOut{}, err
 	}
 	if m.Location == nil {
-		return markerMoveOut{}, fault.New(fault.MarkerPromiseUnkept, "the recipe of the pointer marker named no place").With("marker", m.ID)
+		return markerMoveOut{}, fault.New(fault.MarkerPromiseUnkept, "the recipe of the pointer marker named no place").
+			With("marker", m.ID)
 	}
 	at := func(v float64) arguments.Coordinate { return arguments.Coordinate{Given: true, Value: v} }
 	a, err := actionability.AtReached(ctx, p, at(m.Location.X), at(m.Location.Y))

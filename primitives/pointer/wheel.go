@@ -40,7 +40,9 @@ type wheelViewport struct {
 // pointerWheel turns the wheel at a point: the page gets a wheel event, and
 // unless it prevents that, what is scrollable there moves. viewport.scroll moves
 // it for certain and says how far.
-var pointerWheel = primitives.Define("pointer.wheel", func(ctx context.Context, p primitives.Page, in pointerWheelIn) (pointerWheelOut, error) {
+var pointerWheel = primitives.Define("pointer.wheel", func(
+	ctx context.Context, p primitives.Page, in pointerWheelIn,
+) (pointerWheelOut, error) {
 	if (in.X == nil) != (in.Y == nil) {
 		return pointerWheelOut{}, fault.New(fault.MissingCoordinates, "x and y go together")
 	}
@@ -52,7 +54,13 @@ var pointerWheel = primitives.Define("pointer.wheel", func(ctx context.Context, 
 		return pointerWheelOut{}, err
 	}
 	v := page.Viewport
-	out := pointerWheelOut{X: v.Width / 2, Y: v.Height / 2, DeltaX: in.DeltaX, DeltaY: in.DeltaY + in.Screens*v.Height, Fidelity: primitives.FidelityTrusted}
+	out := pointerWheelOut{
+		X:        v.Width / 2,
+		Y:        v.Height / 2,
+		DeltaX:   in.DeltaX,
+		DeltaY:   in.DeltaY + in.Screens*v.Height,
+		Fidelity: primitives.FidelityTrusted,
+	}
 	if in.X != nil {
 		out.X, out.Y = *in.X, *in.Y
 		if out.X < 0 || out.Y < 0 || out.X >= v.Width || out.Y >= v.Height {
@@ -66,7 +74,13 @@ var pointerWheel = primitives.Define("pointer.wheel", func(ctx context.Context, 
 		return pointerWheelOut{}, err
 	}
 	out.Target, out.Frame = a.Target, a.Frame
-	if err := p.Mouse(ctx, primitives.MouseEvent{Type: primitives.MouseWheel, X: out.X, Y: out.Y, DeltaX: out.DeltaX, DeltaY: out.DeltaY}); err != nil {
+	if err := p.Mouse(ctx, primitives.MouseEvent{
+		Type:   primitives.MouseWheel,
+		X:      out.X,
+		Y:      out.Y,
+		DeltaX: out.DeltaX,
+		DeltaY: out.DeltaY,
+	}); err != nil {
 		return pointerWheelOut{}, err
 	}
 	out.Dialog = primitives.DialogOpenOn(p)

@@ -19,7 +19,13 @@ func TestProfiles(t *testing.T) {
 		name  string
 		ok    bool
 		empty bool
-	}{{"", true, true}, {"strict", true, true}, {"extension", true, false}, {"Extension", false, true}, {"chrome", false, true}} {
+	}{
+		{"", true, true},
+		{"strict", true, true},
+		{"extension", true, false},
+		{"Extension", false, true},
+		{"chrome", false, true},
+	} {
 		s, ok := quirks.Profile(c.name)
 		if ok != c.ok || s.Empty() != c.empty {
 			t.Errorf("Profile(%q): got ok %v, empty %v, want %v, %v", c.name, ok, s.Empty(), c.ok, c.empty)

@@ -129,18 +129,34 @@ func flatten(e *jsonschema.ValidationError) []Problem {
 	case *kind.AdditionalProperties:
 		names := slices.Sorted(slices.Values(k.Properties))
 		return each(names, func(name string) Problem {
-			return Problem{Path: at + "/" + escapeToken(name), Keyword: "additionalProperties", Message: "is not a declared member"}
+			return Problem{
+				Path:    at + "/" + escapeToken(name),
+				Keyword: "additionalProperties",
+				Message: "is not a declared member",
+			}
 		})
 	case *kind.DependentRequired:
 		return each(k.Missing, func(name string) Problem {
-			return Problem{Path: at + "/" + escapeToken(name), Keyword: "dependentRequired", Message: "is required beside " + strconv.Quote(clip(k.Prop))}
+			return Problem{
+				Path:    at + "/" + escapeToken(name),
+				Keyword: "dependentRequired",
+				Message: "is required beside " + strconv.Quote(clip(k.Prop)),
+			}
 		})
 	case *kind.Dependency:
 		return each(k.Missing, func(name string) Problem {
-			return Problem{Path: at + "/" + escapeToken(name), Keyword: "dependencies", Message: "is required beside " + strconv.Quote(clip(k.Prop))}
+			return Problem{
+				Path:    at + "/" + escapeToken(name),
+				Keyword: "dependencies",
+				Message: "is required beside " + strconv.Quote(clip(k.Prop)),
+			}
 		})
 	case *kind.PropertyNames:
-		return []Problem{{Path: at + "/" + escapeToken(k.Property), Keyword: "propertyNames", Message: "has a name that is not allowed"}}
+		return []Problem{{
+			Path:    at + "/" + escapeToken(k.Property),
+			Keyword: "propertyNames",
+			Message: "has a name that is not allowed",
+		}}
 	}
 	if len(e.Causes) > 0 {
 		var out []Problem
@@ -169,7 +185,8 @@ func alternatives(e *jsonschema.ValidationError, at, keyword, message string) []
 		var types []string
 		for _, c := range e.Causes {
 			for _, p := range flatten(c) {
-				if t, ok := p.Expected.(string); ok && p.Path == at && p.Keyword == "type" && !slices.Contains(types, t) {
+				t, ok := p.Expected.(string)
+				if ok && p.Path == at && p.Keyword == "type" && !slices.Contains(types, t) {
 					types = append(types, t)
 				}
 			}
@@ -191,9 +208,13 @@ func leaf(e *jsonschema.ValidationError, at string) Problem {
 			p.Expected = k.Want[0]
 		}
 	case *kind.Enum:
-		p.Keyword, p.Message, p.Expected = "enum", "must be one of "+allowed(k.Want)+meant(k.Got, k.Want), k.Want
+		p.Keyword = "enum"
+		p.Message = "must be one of " + allowed(k.Want) + meant(k.Got, k.Want)
+		p.Expected = k.Want
 	case *kind.Const:
-		p.Keyword, p.Message, p.Expected = "const", "must be the one allowed value", k.Want
+		p.Keyword = "const"
+		p.Message = "must be the one allowed value"
+		p.Expected = k.Want
 	case *kind.Minimum:
 		p.Keyword, p.Message, p.Expected = bound("minimum", "must be at least %s", k.Want)
 	case *kind.Maximum:
@@ -219,9 +240,13 @@ func leaf(e *jsonschema.ValidationError, at string) Problem {
 	case *kind.MaxProperties:
 		p.Keyword, p.Message, p.Expected = count("maxProperties", "must have at most %d members", k.Want)
 	case *kind.Pattern:
-		p.Keyword, p.Message, p.Expected = "pattern", "must match the pattern", clip(k.Want)
+		p.Keyword = "pattern"
+		p.Message = "must match the pattern"
+		p.Expected = clip(k.Want)
 	case *kind.Format:
-		p.Keyword, p.Message, p.Expected = "format", "must have the format "+clip(k.Want), clip(k.Want)
+		p.Keyword = "format"
+		p.Message = "must have the format " + clip(k.Want)
+		p.Expected = clip(k.Want)
 		if k.Want == "regex" {
 			p.Message = "must be a regular expression without look-around and back references"
 		}

@@ -77,7 +77,12 @@ func Compile(raw json.RawMessage) (s *Schema, err error) {
 	// The library is known to panic on contradictory identifiers.
 	defer func() {
 		if r := recover(); r != nil {
-			s, err = nil, &fault.Error{Code: fault.InvalidSchema, Message: "schema cannot be compiled", Err: fmt.Errorf("panic: %v", r)}
+			s = nil
+			err = &fault.Error{
+				Code:    fault.InvalidSchema,
+				Message: "schema cannot be compiled",
+				Err:     fmt.Errorf("panic: %v", r),
+			}
 		}
 	}()
 	c := jsonschema.NewCompiler()
@@ -93,7 +98,8 @@ func Compile(raw json.RawMessage) (s *Schema, err error) {
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, &fault.Error{Code: fault.InvalidSchema, Message: "schema cannot be compiled", Err: err}
 	}
-	if s.compiled, err = c.Compile(location); err != nil {
+	s.compiled, err = c.Compile(location)
+	if err != nil {
 		return nil, compileFault(err)
 	}
 	s.shapes = newShapes(doc)
@@ -107,7 +113,8 @@ func (s *Schema) Validate(instance json.RawMessage) (problems []Problem) {
 	var shape []byte
 	known := false
 	if s.shapes != nil {
-		if shape, known = s.shapes.shape(instance); known && s.shapes.has(shape) {
+		shape, known = s.shapes.shape(instance)
+		if known && s.shapes.has(shape) {
 			return nil
 		}
 	}
@@ -115,7 +122,8 @@ func (s *Schema) Validate(instance json.RawMessage) (problems []Problem) {
 	if err != nil {
 		return []Problem{{Keyword: "json", Message: err.Error()}}
 	}
-	if problems = s.ValidateValue(v); known && len(problems) == 0 {
+	problems = s.ValidateValue(v)
+	if known && len(problems) == 0 {
 		s.shapes.add(shape)
 	}
 	return problems
@@ -184,7 +192,8 @@ func compileFault(err error) *fault.Error {
 	var e *fault.Error
 	switch {
 	case errors.As(err, &load):
-		e = invalid("schema refers to another document; only references inside the schema are followed").With("reference", strings.TrimPrefix(load.URL, base))
+		e = invalid("schema refers to another document; only references inside the schema are followed").
+			With("reference", strings.TrimPrefix(load.URL, base))
 	case errors.As(err, &regex):
 		e = invalid("schema has a pattern that does not compile").With("pattern", regex.Regex)
 	case errors.As(err, &ptr):

@@ -32,16 +32,28 @@ func TestProblems(t *testing.T) {
 	for _, c := range []struct{ name, schema, instance, want string }{
 		{"valid", person, `{"name":"ab","age":3.0,"tags":["a"],"at":{"x":1}}`, ``},
 		{"missing", person, `{}`, `/name required is required`},
-		{"two kinds of wrong", person, `{"name":1,"zip/code":2}`, `/name type must be string; /zip~1code additionalProperties is not a declared member`},
-		{"several unexpected", person, `{"name":"ab","y":1,"x":1}`, `/x additionalProperties is not a declared member; /y additionalProperties is not a declared member`},
+		{
+			"two kinds of wrong", person, `{"name":1,"zip/code":2}`,
+			`/name type must be string; /zip~1code additionalProperties is not a declared member`,
+		},
+		{
+			"several unexpected", person, `{"name":"ab","y":1,"x":1}`,
+			`/x additionalProperties is not a declared member; /y additionalProperties is not a declared member`,
+		},
 		{"not an object", person, `[]`, ` type must be object`},
 		{"bounds", person, `{"name":"ab","age":-1}`, `/age minimum must be at least 0`},
 		{"fraction", person, `{"name":"ab","age":1.5}`, `/age type must be integer`},
 		{"deep", person, `{"name":"ab","tags":["a","c"]}`, `/tags/1 enum must be one of "a", "b"`},
 		{"too many", person, `{"name":"ab","tags":["a","b","a"]}`, `/tags maxItems must have at most 2 items`},
-		{"length and pattern", person, `{"name":"7"}`, `/name minLength must have at least 2 characters; /name pattern must match the pattern`},
+		{
+			"length and pattern", person, `{"name":"7"}`,
+			`/name minLength must have at least 2 characters; /name pattern must match the pattern`,
+		},
 		{"no alternative", person, `{"name":"ab","at":4}`, `/at oneOf matches none of the alternatives`},
-		{"the alternative that was meant", person, `{"name":"ab","at":{}}`, `/at oneOf matches none of the alternatives; /at/x required is required`},
+		{
+			"the alternative that was meant", person, `{"name":"ab","at":{}}`,
+			`/at oneOf matches none of the alternatives; /at/x required is required`,
+		},
 		{"false", `false`, `1`, ` false is not allowed here`},
 		{"true", `true`, `1`, ``},
 		{"type list", `{"type":["string","null"]}`, `1`, ` type must be null or string`},
@@ -52,9 +64,14 @@ func TestProblems(t *testing.T) {
 		{"tiny exponent", `{"type":"integer"}`, `1e-999999999`, ` json has a number that no double can hold`},
 		{"zero with exponent", `{"type":"integer"}`, `0e5`, ``},
 		{"long integer", `{"const":9007199254740993}`, `9007199254740993`, ``},
-		{"long integer differs", `{"const":9007199254740993}`, `9007199254740992`, ` const must be the one allowed value`},
-		{"reference", `{"$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"},"v":{"type":"string"}}}},"$ref":"#/$defs/n"}`, `{"n":{"n":{"v":1}}}`, `/n/n/v type must be string`},
-		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"s":{"type":"string"}},"items":{"$ref":"#/definitions/s"}}`, `[1]`, `/0 type must be string`},
+		{
+			"long integer differs", `{"const":9007199254740993}`,
+			`9007199254740992`, ` const must be the one allowed value`,
+		},
+		{"reference", `{"$defs":{"n":{"type":"object","properties":{"n":{"$ref":"#/$defs/n"},` +
+			`"v":{"type":"string"}}}},"$ref":"#/$defs/n"}`, `{"n":{"n":{"v":1}}}`, `/n/n/v type must be string`},
+		{"draft 7", `{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"s":{"type":"string"}},` +
+			`"items":{"$ref":"#/definitions/s"}}`, `[1]`, `/0 type must be string`},
 		{"unicode escape in a pattern", `{"pattern":"^\\u0041[^]$"}`, `"A\n"`, ``},
 		{"format is an annotation", `{"format":"date"}`, `"yesterday"`, ``},
 	} {
@@ -101,8 +118,9 @@ func TestAdviceNamesTheDeclaredMembers(t *testing.T) {
 		"none":{"type":"object","additionalProperties":false}},
 		"$defs":{"within":{"type":"object","additionalProperties":false,"properties":{"css":{},"role":{}}}}}`
 	for instance, want := range map[string]string{
-		`{"text_contain":"a"}`:         `/text_contain is not a declared member; did you mean "text_contains"?`,
-		`{"zzz":"a"}`:                  `/zzz is not a declared member; the members are none, of, ref, text_contains, within`,
+		`{"text_contain":"a"}`: `/text_contain is not a declared member; did you mean "text_contains"?`,
+		`{"zzz":"a"}`: `/zzz is not a declared member; the members are none, of, ref, ` +
+			`text_contains, within`,
 		`{"within":{"rol":1}}`:         `/within/rol is not a declared member; did you mean "role"?`,
 		`{"within":{"quite":1}}`:       `/within/quite is not a declared member; the members are css, role`,
 		`{"of":[{"a/b":1},{"a/c":1}]}`: `/of/1/a~1c is not a declared member; did you mean "a/b"?`,
@@ -114,8 +132,10 @@ func TestAdviceNamesTheDeclaredMembers(t *testing.T) {
 			t.Errorf("%s: got %v, %q, want %s", instance, p, p[0].Advice(), want)
 		}
 	}
-	const circle = `{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/a"}},"additionalProperties":false}}}`
-	if p := compile(t, circle).Validate(json.RawMessage(`{"x":{"x":{"y":1}}}`)); len(p) != 1 || p[0].Advice() != "; the members are x" {
+	const circle = `{"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{"$ref":"#/$defs/a"}},` +
+		`"additionalProperties":false}}}`
+	if p := compile(t, circle).Validate(json.RawMessage(`{"x":{"x":{"y":1}}}`)); len(p) != 1 ||
+		p[0].Advice() != "; the members are x" {
 		t.Errorf("in a circle: %v", p)
 	}
 }
@@ -133,7 +153,8 @@ func sorted(s []string) []string {
 }
 
 func TestMissing(t *testing.T) {
-	p := compile(t, `{"required":["b","a/b"],"properties":{"c":{"required":["d"]}}}`).Validate(json.RawMessage(`{"c":{}}`))
+	p := compile(t, `{"required":["b","a/b"],"properties":{"c":{"required":["d"]}}}`).
+		Validate(json.RawMessage(`{"c":{}}`))
 	if got, want := schema.Missing(p), []string{"a/b", "b"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -142,8 +163,10 @@ func TestMissing(t *testing.T) {
 func TestNoValueReachesAMessage(t *testing.T) {
 	const secret = "hunter2-of-the-user"
 	for _, s := range []string{
-		`{"type":"number"}`, `{"const":"x"}`, `{"enum":["x"]}`, `{"pattern":"^x$"}`, `{"maxLength":3}`, `{"not":{"type":"string"}}`,
-		`{"anyOf":[{"type":"string","maxLength":1},{"type":"number"}]}`, `{"oneOf":[{"type":"string"},{"minLength":1}]}`,
+		`{"type":"number"}`, `{"const":"x"}`, `{"enum":["x"]}`,
+		`{"pattern":"^x$"}`, `{"maxLength":3}`, `{"not":{"type":"string"}}`,
+		`{"anyOf":[{"type":"string","maxLength":1},{"type":"number"}]}`,
+		`{"oneOf":[{"type":"string"},{"minLength":1}]}`,
 	} {
 		for _, p := range compile(t, s).Validate(json.RawMessage(`"` + secret + `"`)) {
 			if b, _ := json.Marshal(p); strings.Contains(string(b), secret) {
@@ -165,11 +188,17 @@ func TestSchemasThatAreRefused(t *testing.T) {
 		{"null", `null`, "schema is neither"},
 		{"empty", ``, "schema is not JSON"},
 		{"wrong type", `{"type":"strng"}`, "schema breaks the rules of JSON Schema: /type"},
-		{"wrong keyword value", `{"properties":{"a":{"minimum":"0"}}}`, "schema breaks the rules of JSON Schema: /properties/a/minimum must be number"},
+		{
+			"wrong keyword value", `{"properties":{"a":{"minimum":"0"}}}`,
+			"schema breaks the rules of JSON Schema: /properties/a/minimum must be number",
+		},
 		{"file", `{"$ref":"file://` + file + `"}`, "schema refers to another document"},
 		{"http", `{"properties":{"a":{"$ref":"http://127.0.0.1:1/x.json"}}}`, "schema refers to another document"},
 		{"relative", `{"$ref":"other.json"}`, "schema refers to another document"},
-		{"moved base", `{"$id":"file://` + filepath.Dir(file) + `/","properties":{"a":{"$ref":"secret.json"}}}`, "schema refers to another document"},
+		{
+			"moved base", `{"$id":"file://` + filepath.Dir(file) + `/","properties":{"a":{"$ref":"secret.json"}}}`,
+			"schema refers to another document",
+		},
 		{"meta-schema elsewhere", `{"$schema":"file://` + file + `"}`, "schema refers to another document"},
 		{"dangling pointer", `{"$ref":"#/$defs/none"}`, "schema refers to a place it does not have"},
 		{"dangling anchor", `{"$ref":"#none"}`, "schema refers to an anchor it does not have"},
@@ -199,7 +228,9 @@ func TestSchemasThatAreRefused(t *testing.T) {
 // A schema of 30 definitions, each of which applies the next twice, asks for
 // 2^30 steps.
 func TestWorkIsBounded(t *testing.T) {
-	for _, draft := range []string{"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"} {
+	for _, draft := range []string{
+		"https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#",
+	} {
 		var b strings.Builder
 		b.WriteString(`{"$schema":"` + draft + `","allOf":[{"$ref":"#/$defs/d0"}],"$defs":{"d30":{"type":"string"}`)
 		for i := range 30 {
@@ -212,14 +243,16 @@ func TestWorkIsBounded(t *testing.T) {
 			t.Errorf("%s: got %v, want one problem limit", draft, p)
 		}
 		// The budget belongs to one validation, not to the schema.
-		if p := compile(t, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`).Validate(json.RawMessage(`"x"`)); p != nil {
+		if p := compile(t, `{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}`).
+			Validate(json.RawMessage(`"x"`)); p != nil {
 			t.Errorf("got %v", p)
 		}
 	}
 	if p := compile(t, `{"$ref":"#"}`).Validate(json.RawMessage(`1`)); len(p) != 1 || p[0].Keyword != "$ref" {
 		t.Errorf("endless reference: got %v", p)
 	}
-	if p := compile(t, `true`).Validate(json.RawMessage(strings.Repeat("[", 5000) + strings.Repeat("]", 5000))); len(p) != 1 || p[0].Keyword != "json" {
+	if p := compile(t, `true`).Validate(json.RawMessage(strings.Repeat("[", 5000) +
+		strings.Repeat("]", 5000))); len(p) != 1 || p[0].Keyword != "json" {
 		t.Errorf("deep instance: got %v", p)
 	}
 	many := compile(t, `{"additionalProperties":false}`)

@@ -58,7 +58,9 @@ func (s *rules) schema(doc any) bool {
 		case "enum", "const":
 			s.named(v)
 		case "uniqueItems":
-			s.strings, s.numbers, s.counts = true, true, true
+			s.strings = true
+			s.numbers = true
+			s.counts = true
 		case "pattern", "minLength", "maxLength":
 			s.strings = true
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
@@ -148,14 +150,16 @@ func (s *rules) shape(raw []byte) (shape []byte, ok bool) {
 		end := i
 		switch {
 		case c == '"':
-			if end = stringEnd(raw, i); end < 0 {
+			end = stringEnd(raw, i)
+			if end < 0 {
 				return nil, false
 			}
 			next := end
 			for next < len(raw) && space(raw[next]) {
 				next++
 			}
-			if s.strings || next < len(raw) && raw[next] == ':' || s.isWord(raw[i+1:end-1]) { // a name, or a value that counts
+			// a name, or a value that counts
+			if s.strings || next < len(raw) && raw[next] == ':' || s.isWord(raw[i+1:end-1]) {
 				out = append(out, raw[i:end]...)
 			} else {
 				out = append(out, 's')
@@ -306,7 +310,10 @@ func stringEnd(raw []byte, i int) int {
 // one, and 1.0 from 1.
 func numberKind(text []byte) (kind byte, ok bool) {
 	digits := bytes.TrimPrefix(text, []byte("-"))
-	if len(text) > 30 || len(digits) == 0 || digits[0] < '0' || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' || text[len(text)-1] < '0' {
+	if len(text) > 30 || len(digits) == 0 || digits[0] < '0' || text[len(text)-1] < '0' {
+		return 0, false
+	}
+	if len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
 		return 0, false
 	}
 	kind = 'i'

@@ -13,12 +13,17 @@ import (
 // A schema that has seen many values must judge each like a fresh one.
 func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 	schemas := []string{
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"integer"},"b":{"type":["string","null"]},"c":{"type":"array","items":{"type":"number"},"maxItems":2}},"additionalProperties":false}`,
-		`{"type":"object","properties":{"a":{"enum":[1,"x",null]},"b":{"type":"string","maxLength":2},"c":{"type":"number","minimum":1}}}`,
-		`{"anyOf":[{"type":"object","required":["b"]},{"type":"array","items":{"$ref":"#/$defs/n"}}],"$defs":{"n":{"type":"integer"}}}`,
+		`{"type":"object","required":["a"],"properties":{"a":{"type":"integer"},"b":{"type":["string","null"]},` +
+			`"c":{"type":"array","items":{"type":"number"},"maxItems":2}},"additionalProperties":false}`,
+		`{"type":"object","properties":{"a":{"enum":[1,"x",null]},"b":{"type":"string","maxLength":2},` +
+			`"c":{"type":"number","minimum":1}}}`,
+		`{"anyOf":[{"type":"object","required":["b"]},{"type":"array","items":{"$ref":"#/$defs/n"}}],` +
+			`"$defs":{"n":{"type":"integer"}}}`,
 		`{"type":"object","properties":{"a":{"not":{"type":"string"}},"b":{"const":"x"}}}`,
-		`{"type":"object","properties":{"a":{"enum":["x","xyz"]},"b":{"type":"string"},"c":{"enum":[{"a":"x"},["xyz"],"\"\\"]}}}`,
-		`{"type":["array","object"],"items":{"type":["array","object","integer"],"properties":{"a":{"type":["string","array"],"items":{}},"b":{"enum":["x",1]}},"items":{"type":["integer","string"]}}}`,
+		`{"type":"object","properties":{"a":{"enum":["x","xyz"]},"b":{"type":"string"},"c":{"enum":[{"a":"x"},` +
+			`["xyz"],"\"\\"]}}}`,
+		`{"type":["array","object"],"items":{"type":["array","object","integer"],"properties":{"a":{"type":["string",` +
+			`"array"],"items":{}},"b":{"enum":["x",1]}},"items":{"type":["integer","string"]}}}`,
 		`{"type":"array","items":{"type":"array","items":{"type":["integer","boolean"]},"minItems":1}}`,
 		`{"type":"array","items":{"enum":[[],["x"],["x","x"],1]}}`,
 		`{"type":"array","uniqueItems":true,"items":{"type":["integer","string","boolean"]}}`,
@@ -46,7 +51,10 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 			}
 			return out + "]"
 		default:
-			return []string{"1", "0", "2", "1.0", "1.5", "-3", "1e2", `"x"`, `"xyz"`, `"x\":"`, `""`, "true", "false", "null", `"\u0078"`, `"\u0078\u0079z"`, `"\"\\"`, `"a longer text"`}[r.IntN(18)]
+			return []string{
+				"1", "0", "2", "1.0", "1.5", "-3", "1e2", `"x"`, `"xyz"`, `"x\":"`, `""`, "true",
+				"false", "null", `"\u0078"`, `"\u0078\u0079z"`, `"\"\\"`, `"a longer text"`,
+			}[r.IntN(18)]
 		}
 	}
 	for _, text := range schemas {
@@ -58,7 +66,10 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 		for range 4500 {
 			v := json.RawMessage(value(0))
 			if r.IntN(4) == 0 { // perhaps no JSON any more
-				i, more := r.IntN(len(v)+1), []string{" ", ",", ":", `"`, "\\", "{", "]", "1", "-", ".", "e", "t", "null", "\n", "\x01", `\u00`, ""}[r.IntN(17)]
+				i := r.IntN(len(v) + 1)
+				more := []string{
+					" ", ",", ":", `"`, "\\", "{", "]", "1", "-", ".", "e", "t", "null", "\n", "\x01", `\u00`, "",
+				}[r.IntN(17)]
 				v = json.RawMessage(string(v[:i]) + more + string(v[min(len(v), i+r.IntN(2)):]))
 			}
 			fresh, err := schema.Compile(json.RawMessage(text))
@@ -93,7 +104,9 @@ func TestAShapeThatPassedDecidesNothingElse(t *testing.T) {
 
 // A list of records is checked once for all that are alike.
 func TestEqualElementsAreOneInTheShape(t *testing.T) {
-	s, err := schema.Compile(json.RawMessage(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","required":["a"]}}}}`))
+	s, err := schema.Compile(json.RawMessage(
+		`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","required":["a"]}}}}`,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,16 +147,20 @@ func TestALongStringIsStillCheckedToBeOne(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"additionalProperties":false}`,
 		`{"type":"object","properties":{"a":{"enum":["","` + long + `"]},"b":{}},"additionalProperties":false}`,
-		`{"type":"object","properties":{"a":{"type":"string","maxLength":3201},"b":{}},"additionalProperties":{"type":"string"}}`,
+		`{"type":"object","properties":{"a":{"type":"string","maxLength":3201},"b":{}},` +
+			`"additionalProperties":{"type":"string"}}`,
 	} {
 		old, err := schema.Compile(json.RawMessage(text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range []string{
-			`{"a":"` + long + `","b":1}`, `{"a":"` + long + `x","b":1}`, `{"a":"` + long + `xy","b":1}`, `{"a":"","b":1}`, `{"b":1, "a" : "` + long + `"}`,
-			`{"` + long + `":"x"}`, `{"` + long + `y" :"x"}`, `{"a":"` + long + "\n" + `"}`, `{"a":"` + long + "\x1f" + long + `"}`, `{"a":"` + long + `\n` + long + `"}`,
-			`{"a":"` + long + `\x` + long + `"}`, `{"a":"` + long, `{"a":"` + long + `\`, `{"a":"` + long + `\"`, `{"a":"` + long + `"`, `{"a":"` + long + `"}}`,
+			`{"a":"` + long + `","b":1}`, `{"a":"` + long + `x","b":1}`,
+			`{"a":"` + long + `xy","b":1}`, `{"a":"","b":1}`, `{"b":1, "a" : "` + long + `"}`,
+			`{"` + long + `":"x"}`, `{"` + long + `y" :"x"}`, `{"a":"` + long + "\n" + `"}`,
+			`{"a":"` + long + "\x1f" + long + `"}`, `{"a":"` + long + `\n` + long + `"}`,
+			`{"a":"` + long + `\x` + long + `"}`, `{"a":"` + long, `{"a":"` + long + `\`,
+			`{"a":"` + long + `\"`, `{"a":"` + long + `"`, `{"a":"` + long + `"}}`,
 			`"` + long + `"`, `["` + long + `"]`, `{"a":"` + long + `" "b":1}`, `{"a":"` + long + "\xff\xfe" + `"}`,
 		} {
 			for range 2 {

@@ -21,7 +21,9 @@ type runtimeSessionLogOut struct {
 
 const defaultLogLimit = 2000
 
-var runtimeSessionLog = primitives.Define("runtime.session.log", func(_ context.Context, p primitives.Page, in runtimeSessionLogIn) (runtimeSessionLogOut, error) {
+var runtimeSessionLog = primitives.Define("runtime.session.log", func(
+	_ context.Context, p primitives.Page, in runtimeSessionLogIn,
+) (runtimeSessionLogOut, error) {
 	s, err := Of(p, "runtime.session.log", "runtime.session.log")
 	if err != nil {
 		return runtimeSessionLogOut{}, err

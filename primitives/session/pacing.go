@@ -24,7 +24,9 @@ type runtimeConfigurePacingOut struct {
 
 // runtimeConfigurePacing checks the bounds itself: upstream has a code of its
 // own for them.
-var runtimeConfigurePacing = primitives.Define("runtime.configure_pacing", func(_ context.Context, p primitives.Page, in runtimeConfigurePacingIn) (runtimeConfigurePacingOut, error) {
+var runtimeConfigurePacing = primitives.Define("runtime.configure_pacing", func(
+	_ context.Context, p primitives.Page, in runtimeConfigurePacingIn,
+) (runtimeConfigurePacingOut, error) {
 	s, err := Of(p, "runtime.configure_pacing", "runtime.pacing")
 	if err != nil {
 		return runtimeConfigurePacingOut{}, err
@@ -34,7 +36,9 @@ var runtimeConfigurePacing = primitives.Define("runtime.configure_pacing", func(
 		ms = *in.MinIntervalMS
 	}
 	if ms < 0 || ms > maxPacingMS {
-		return runtimeConfigurePacingOut{}, fault.New(fault.InvalidInterval, "the interval is not between 0 and %d ms", maxPacingMS).With("min_interval_ms", ms)
+		return runtimeConfigurePacingOut{}, fault.New(
+			fault.InvalidInterval, "the interval is not between 0 and %d ms", maxPacingMS,
+		).With("min_interval_ms", ms)
 	}
 	s.SetPacing(time.Duration(ms) * time.Millisecond)
 	return runtimeConfigurePacingOut{MinIntervalMS: ms}, nil

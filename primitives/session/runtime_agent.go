@@ -14,7 +14,9 @@ type runtimeAgentOut struct {
 }
 
 func noAgent(name string) (runtimeAgentOut, error) {
-	return runtimeAgentOut{}, Unavailable(name, "runtime.agent", "this host has no agent of its own; connect one to the bridge")
+	return runtimeAgentOut{}, Unavailable(
+		name, "runtime.agent", "this host has no agent of its own; connect one to the bridge",
+	)
 }
 
 type runtimeAgentStartIn struct {
@@ -27,16 +29,24 @@ type runtimeAgentUserMessageIn struct {
 }
 
 var (
-	runtimeAgentStart = primitives.Define("runtime.agent.start", func(context.Context, primitives.Page, runtimeAgentStartIn) (runtimeAgentOut, error) {
+	runtimeAgentStart = primitives.Define("runtime.agent.start", func(
+		context.Context, primitives.Page, runtimeAgentStartIn,
+	) (runtimeAgentOut, error) {
 		return noAgent("runtime.agent.start")
 	})
-	runtimeAgentStop = primitives.Define("runtime.agent.stop", func(context.Context, primitives.Page, struct{}) (runtimeAgentOut, error) {
+	runtimeAgentStop = primitives.Define("runtime.agent.stop", func(
+		context.Context, primitives.Page, struct{},
+	) (runtimeAgentOut, error) {
 		return noAgent("runtime.agent.stop")
 	})
-	runtimeAgentUserMessage = primitives.Define("runtime.agent.user_message", func(context.Context, primitives.Page, runtimeAgentUserMessageIn) (runtimeAgentOut, error) {
+	runtimeAgentUserMessage = primitives.Define("runtime.agent.user_message", func(
+		context.Context, primitives.Page, runtimeAgentUserMessageIn,
+	) (runtimeAgentOut, error) {
 		return noAgent("runtime.agent.user_message")
 	})
-	runtimeAgentMemoryClear = primitives.Define("runtime.agent.memory_clear", func(context.Context, primitives.Page, struct{}) (runtimeAgentOut, error) {
+	runtimeAgentMemoryClear = primitives.Define("runtime.agent.memory_clear", func(
+		context.Context, primitives.Page, struct{},
+	) (runtimeAgentOut, error) {
 		return noAgent("runtime.agent.memory_clear")
 	})
 )

@@ -31,7 +31,9 @@ func sessionFor(p primitives.Page, primitive string) (Session, error) {
 
 var (
 	// runtimeSessionName names the session for people who look at its log.
-	runtimeSessionName = primitives.Define("runtime.session.name", func(_ context.Context, p primitives.Page, in runtimeSessionNameIn) (runtimeSessionNameOut, error) {
+	runtimeSessionName = primitives.Define("runtime.session.name", func(
+		_ context.Context, p primitives.Page, in runtimeSessionNameIn,
+	) (runtimeSessionNameOut, error) {
 		s, err := sessionFor(p, "runtime.session.name")
 		if err != nil {
 			return runtimeSessionNameOut{}, err
@@ -42,7 +44,9 @@ var (
 
 	// runtimeSessionFinalizeTabs closes the tabs that a session leaves behind:
 	// all but the one that the call runs on.
-	runtimeSessionFinalizeTabs = primitives.Define("runtime.session.finalize_tabs", func(ctx context.Context, p primitives.Page, _ struct{}) (runtimeSessionFinalizeTabsOut, error) {
+	runtimeSessionFinalizeTabs = primitives.Define("runtime.session.finalize_tabs", func(
+		ctx context.Context, p primitives.Page, _ struct{},
+	) (runtimeSessionFinalizeTabsOut, error) {
 		s, err := sessionFor(p, "runtime.session.finalize_tabs")
 		if err != nil {
 			return runtimeSessionFinalizeTabsOut{}, err

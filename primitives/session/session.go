@@ -53,7 +53,8 @@ func Of(p primitives.Page, primitive, capability string) (Session, error) {
 // for another one.
 func Unavailable(primitive, capability, reason string) *fault.Error {
 	return fault.New(fault.CapabilityUnavailable, "this host does not provide %s", primitive).
-		With("primitive", primitive).With("capability", capability).With("adapter", primitives.Adapter).With("reason", reason)
+		With("primitive", primitive).
+		With("capability", capability).With("adapter", primitives.Adapter).With("reason", reason)
 }
 
 // Announcing is what a session does so that live regions are heard.

@@ -73,7 +73,9 @@ type taskAddOut struct {
 }
 
 // taskAdd stops at a blank task; those before it stay.
-var taskAdd = primitives.Define("task.add", func(_ context.Context, p primitives.Page, in taskAddIn) (taskAddOut, error) {
+var taskAdd = primitives.Define("task.add", func(
+	_ context.Context, p primitives.Page, in taskAddIn,
+) (taskAddOut, error) {
 	q, err := tasksOf(p, "task.add")
 	if err != nil {
 		return taskAddOut{}, err
@@ -89,11 +91,14 @@ var taskAdd = primitives.Define("task.add", func(_ context.Context, p primitives
 	defer q.mu.Unlock()
 	out := taskAddOut{Added: []task{}}
 	for i, text := range texts {
-		if text = strings.TrimSpace(text); text == "" {
-			return taskAddOut{}, fault.New(fault.InvalidTask, "a task needs text").With("index", i).With("added", len(out.Added))
+		text = strings.TrimSpace(text)
+		if text == "" {
+			return taskAddOut{}, fault.New(fault.InvalidTask, "a task needs text").
+				With("index", i).With("added", len(out.Added))
 		}
 		if len(q.list) >= maxTasks {
-			return taskAddOut{}, fault.New(fault.QueueFull, "the queue has %d tasks", maxTasks).With("index", i).With("added", len(out.Added)).
+			return taskAddOut{}, fault.New(fault.QueueFull, "the queue has %d tasks", maxTasks).
+				With("index", i).With("added", len(out.Added)).
 				Next("take results out and call task.clear")
 		}
 		q.last++
@@ -113,7 +118,9 @@ type taskNextOut struct {
 }
 
 // taskNext gives the task in progress again until it is completed.
-var taskNext = primitives.Define("task.next", func(_ context.Context, p primitives.Page, _ struct{}) (taskNextOut, error) {
+var taskNext = primitives.Define("task.next", func(
+	_ context.Context, p primitives.Page, _ struct{},
+) (taskNextOut, error) {
 	q, err := tasksOf(p, "task.next")
 	if err != nil {
 		return taskNextOut{}, err
@@ -122,7 +129,8 @@ var taskNext = primitives.Define("task.next", func(_ context.Context, p primitiv
 	defer q.mu.Unlock()
 	t := q.with("in_progress")
 	if t == nil {
-		if t = q.with("pending"); t == nil {
+		t = q.with("pending")
+		if t == nil {
 			s := q.summary()
 			return taskNextOut{Done: true, taskSummary: &s}, nil
 		}
@@ -143,7 +151,9 @@ type taskCompleteOut struct {
 	taskSummary
 }
 
-var taskComplete = primitives.Define("task.complete", func(_ context.Context, p primitives.Page, in taskCompleteIn) (taskCompleteOut, error) {
+var taskComplete = primitives.Define("task.complete", func(
+	_ context.Context, p primitives.Page, in taskCompleteIn,
+) (taskCompleteOut, error) {
 	q, err := tasksOf(p, "task.complete")
 	if err != nil {
 		return taskCompleteOut{}, err
@@ -152,8 +162,10 @@ var taskComplete = primitives.Define("task.complete", func(_ context.Context, p 
 	defer q.mu.Unlock()
 	var t *task
 	if in.ID == nil || *in.ID == "" {
-		if t = q.with("in_progress"); t == nil {
-			return taskCompleteOut{}, fault.New(fault.NoActiveTask, "no task is in progress").Next("call task.next, or give an id")
+		t = q.with("in_progress")
+		if t == nil {
+			return taskCompleteOut{}, fault.New(fault.NoActiveTask, "no task is in progress").
+				Next("call task.next, or give an id")
 		}
 	} else {
 		for i := range q.list {
@@ -173,7 +185,9 @@ var taskComplete = primitives.Define("task.complete", func(_ context.Context, p 
 	return taskCompleteOut{*t, q.summary()}, nil
 })
 
-var taskList = primitives.Define("task.list", func(_ context.Context, p primitives.Page, _ struct{}) (taskSummary, error) {
+var taskList = primitives.Define("task.list", func(
+	_ context.Context, p primitives.Page, _ struct{},
+) (taskSummary, error) {
 	q, err := tasksOf(p, "task.list")
 	if err != nil {
 		return taskSummary{}, err
@@ -188,7 +202,9 @@ type taskClearOut struct {
 	taskSummary
 }
 
-var taskClear = primitives.Define("task.clear", func(_ context.Context, p primitives.Page, _ struct{}) (taskClearOut, error) {
+var taskClear = primitives.Define("task.clear", func(
+	_ context.Context, p primitives.Page, _ struct{},
+) (taskClearOut, error) {
 	q, err := tasksOf(p, "task.clear")
 	if err != nil {
 		return taskClearOut{}, err

@@ -71,7 +71,8 @@ func (k TransferKey) Fault(code fault.Code, message string) *fault.Error {
 		}
 		return s
 	}
-	return fault.New(code, "%s", message).With("primitive", k.Primitive).With("label", given(k.Label)).With("id", given(k.Id))
+	return fault.New(code, "%s", message).
+		With("primitive", k.Primitive).With("label", given(k.Label)).With("id", given(k.Id))
 }
 
 // find runs under the lock. An item that has expired is removed.
@@ -83,7 +84,8 @@ func (s *Transfers) find(k TransferKey, now time.Time) (*transferItem, *fault.Er
 	item := s.items[at]
 	if !now.Before(item.expires) {
 		s.remove(at)
-		return nil, k.Fault(fault.TransferExpired, "the transfer item is older than its time to live").With("expires_at", item.ExpiresAt)
+		return nil, k.Fault(fault.TransferExpired, "the transfer item is older than its time to live").
+			With("expires_at", item.ExpiresAt)
 	}
 	return item, nil
 }
@@ -166,9 +168,11 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 	if d.Add && at >= 0 {
 		old := s.items[at]
 		var before, more []json.RawMessage
-		if old.Format != d.Format || json.Unmarshal(old.value, &before) != nil || json.Unmarshal(d.Value, &more) != nil || before == nil || more == nil {
-			return TransferRecord{}, d.Key.Fault(fault.TransferAppendIncompatible, "both items must be lists of the same format").
-				With("format", d.Format).With("existing_format", old.Format)
+		if old.Format != d.Format || json.Unmarshal(old.value, &before) != nil ||
+			json.Unmarshal(d.Value, &more) != nil || before == nil || more == nil {
+			return TransferRecord{}, d.Key.Fault(
+				fault.TransferAppendIncompatible, "both items must be lists of the same format",
+			).With("format", d.Format).With("existing_format", old.Format)
 		}
 		joined, err := json.Marshal(append(before, more...))
 		if err != nil {
@@ -179,11 +183,17 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 		item = &next
 	} else {
 		if at < 0 && len(s.items) >= maxTransferItems {
-			return TransferRecord{}, d.Key.Fault(fault.TransferFailed, "the session holds too many transfer items").With("max_items", maxTransferItems).
+			return TransferRecord{}, d.Key.Fault(fault.TransferFailed, "the session holds too many transfer items").
+				With("max_items", maxTransferItems).
 				Next("clear what is not needed")
 		}
 		s.last++
-		item = &transferItem{TransferRecord: TransferRecord{ID: "transfer-" + strconv.Itoa(s.last), Label: strings.TrimSpace(d.Key.Label), Format: d.Format, CreatedAt: stamp(now)}}
+		item = &transferItem{TransferRecord: TransferRecord{
+			ID:        "transfer-" + strconv.Itoa(s.last),
+			Label:     strings.TrimSpace(d.Key.Label),
+			Format:    d.Format,
+			CreatedAt: stamp(now),
+		}}
 	}
 	size := transferSize(d.Value)
 	if size > maxTransferSize {
@@ -194,7 +204,9 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 	if d.Add && at >= 0 {
 		item.Metadata = mergedMembers(item.Metadata, d.Metadata) // all else stays as it was
 	} else {
-		item.expires, item.Source, item.Metadata = now.Add(d.Ttl), d.Source, d.Metadata
+		item.expires = now.Add(d.Ttl)
+		item.Source = d.Source
+		item.Metadata = d.Metadata
 		item.ExpiresAt = stamp(item.expires)
 		item.Redaction = map[string]any{"log_payload": false}
 		maps.Copy(item.Redaction, d.Redaction)

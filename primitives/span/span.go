@@ -1,6 +1,6 @@
 // Package span lets somebody hear what a call does, as spans within each other: the
-// submission and the job of a fleet, the call, its site action, the steps, the primitives. It keeps and sends nothing. The
-// runtime and its rooms begin spans; internal/operate/traces hears of them.
+// submission and the job of a fleet, the call, its site action, the steps, the primitives. It keeps and sends nothing.
+// The runtime and its rooms begin spans; internal/operate/traces hears of them.
 package span
 
 import (

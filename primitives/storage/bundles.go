@@ -15,7 +15,9 @@ type storageReadFileIn struct {
 	MaxBytes int    `json:"max_bytes"`
 }
 
-var storageReadFile = primitives.Define("storage.read_file", func(_ context.Context, p primitives.Page, in storageReadFileIn) (json.RawMessage, error) {
+var storageReadFile = primitives.Define("storage.read_file", func(
+	_ context.Context, p primitives.Page, in storageReadFileIn,
+) (json.RawMessage, error) {
 	s, err := session.Of(p, "storage.read_file", "storage.read_file")
 	if err != nil {
 		return nil, err
@@ -23,7 +25,9 @@ var storageReadFile = primitives.Define("storage.read_file", func(_ context.Cont
 	return orFault(s.StoredFile(p.Tab().URL, in.ID, in.Path, in.MaxBytes))
 })
 
-var storageList = primitives.Define("storage.list", func(_ context.Context, p primitives.Page, _ struct{}) (json.RawMessage, error) {
+var storageList = primitives.Define("storage.list", func(
+	_ context.Context, p primitives.Page, _ struct{},
+) (json.RawMessage, error) {
 	s, err := session.Of(p, "storage.list", "storage.read")
 	if err != nil {
 		return nil, err
@@ -35,7 +39,9 @@ type storageImportBundleIn struct {
 	Bundle json.RawMessage `json:"bundle"`
 }
 
-var storageImportBundle = primitives.Define("storage.import_bundle", func(_ context.Context, p primitives.Page, in storageImportBundleIn) (json.RawMessage, error) {
+var storageImportBundle = primitives.Define("storage.import_bundle", func(
+	_ context.Context, p primitives.Page, in storageImportBundleIn,
+) (json.RawMessage, error) {
 	s, err := session.Of(p, "storage.import_bundle", "storage.write")
 	if err != nil {
 		return nil, err

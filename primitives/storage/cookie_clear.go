@@ -12,7 +12,9 @@ type cookieClearOut struct {
 
 // cookieClear deletes every cookie of the tab's browser context, which other
 // tabs may share.
-var cookieClear = primitives.Define("cookie.clear", func(ctx context.Context, p primitives.Page, _ struct{}) (cookieClearOut, error) {
+var cookieClear = primitives.Define("cookie.clear", func(
+	ctx context.Context, p primitives.Page, _ struct{},
+) (cookieClearOut, error) {
 	cookies, err := p.Cookies(ctx, nil)
 	if err != nil {
 		return cookieClearOut{}, err

@@ -19,10 +19,13 @@ type cookieDeleteOut struct {
 
 // cookieDelete deletes the cookies of one name that the page's frames would
 // send, or those of a domain.
-var cookieDelete = primitives.Define("cookie.delete", func(ctx context.Context, p primitives.Page, in cookieDeleteIn) (cookieDeleteOut, error) {
+var cookieDelete = primitives.Define("cookie.delete", func(
+	ctx context.Context, p primitives.Page, in cookieDeleteIn,
+) (cookieDeleteOut, error) {
 	var urls []string
 	if in.Domain == "" {
-		if urls = shownAddresses(p); len(urls) == 0 {
+		urls = shownAddresses(p)
+		if len(urls) == 0 {
 			return cookieDeleteOut{}, nil
 		}
 	}
@@ -33,7 +36,8 @@ var cookieDelete = primitives.Define("cookie.delete", func(ctx context.Context, 
 	var list []primitives.Cookie
 	for _, c := range cookies {
 		if c.Name == in.Name && (in.Path == "" || c.Path == in.Path) &&
-			(in.Domain == "" || strings.EqualFold(strings.TrimPrefix(c.Domain, "."), strings.TrimPrefix(in.Domain, "."))) {
+			(in.Domain == "" ||
+				strings.EqualFold(strings.TrimPrefix(c.Domain, "."), strings.TrimPrefix(in.Domain, "."))) {
 			list = append(list, c)
 		}
 	}

@@ -32,7 +32,9 @@ type cookieOut struct {
 }
 
 // cookieList reads the cookies that requests to some addresses would carry.
-var cookieList = primitives.Define("cookie.list", func(ctx context.Context, p primitives.Page, in cookieListIn) (cookieListOut, error) {
+var cookieList = primitives.Define("cookie.list", func(
+	ctx context.Context, p primitives.Page, in cookieListIn,
+) (cookieListOut, error) {
 	urls := in.URLs
 	if in.All {
 		urls = nil
@@ -52,7 +54,14 @@ var cookieList = primitives.Define("cookie.list", func(ctx context.Context, p pr
 			continue
 		}
 		o := cookieOut{
-			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: c.Expires, HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: c.SameSite,
+			Name:     c.Name,
+			Value:    c.Value,
+			Domain:   c.Domain,
+			Path:     c.Path,
+			Expires:  c.Expires,
+			HTTPOnly: c.HTTPOnly,
+			Secure:   c.Secure,
+			SameSite: c.SameSite,
 		}
 		if c.Partition != nil {
 			o.Partition = c.Partition.TopLevelSite

@@ -28,11 +28,21 @@ type cookieSetOut struct {
 
 // cookieSet stores cookies in the tab's browser context. A cookie without url
 // and domain is one of the page that is shown.
-var cookieSet = primitives.Define("cookie.set", func(ctx context.Context, p primitives.Page, in cookieSetIn) (cookieSetOut, error) {
+var cookieSet = primitives.Define("cookie.set", func(
+	ctx context.Context, p primitives.Page, in cookieSetIn,
+) (cookieSetOut, error) {
 	list := make([]primitives.Cookie, len(in.Cookies))
 	for i, c := range in.Cookies {
 		list[i] = primitives.Cookie{
-			Name: c.Name, Value: c.Value, URL: c.URL, Domain: c.Domain, Path: c.Path, Expires: -1, HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: c.SameSite,
+			Name:     c.Name,
+			Value:    c.Value,
+			URL:      c.URL,
+			Domain:   c.Domain,
+			Path:     c.Path,
+			Expires:  -1,
+			HTTPOnly: c.HTTPOnly,
+			Secure:   c.Secure,
+			SameSite: c.SameSite,
 		}
 		if c.Expires != nil {
 			list[i].Expires = *c.Expires
@@ -41,7 +51,9 @@ var cookieSet = primitives.Define("cookie.set", func(ctx context.Context, p prim
 		case c.URL == "" && c.Domain == "":
 			list[i].URL = p.Tab().URL
 			if !isHTTP(list[i].URL) {
-				return cookieSetOut{}, fault.New(fault.InvalidArguments, "the page has no cookies of its own: url or domain is needed").With("index", i)
+				return cookieSetOut{}, fault.New(
+					fault.InvalidArguments, "the page has no cookies of its own: url or domain is needed",
+				).With("index", i)
 			}
 		case c.URL != "" && !isHTTP(c.URL):
 			return cookieSetOut{}, fault.New(fault.InvalidArguments, "url is not an http address").With("index", i)

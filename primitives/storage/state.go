@@ -47,7 +47,9 @@ type storageStateGetIn struct {
 // storageStateGet reads what keeps a user signed in: the cookies of the tab's
 // browser context, and localStorage of the origins that its tabs show or that
 // are named; when requested also their IndexedDB, and the tab's sessionStorage.
-var storageStateGet = primitives.Define("storage_state.get", func(ctx context.Context, p primitives.Page, in storageStateGetIn) (storageState, error) {
+var storageStateGet = primitives.Define("storage_state.get", func(
+	ctx context.Context, p primitives.Page, in storageStateGetIn,
+) (storageState, error) {
 	cookies, err := p.Cookies(ctx, nil)
 	if err != nil {
 		return storageState{}, err
@@ -59,7 +61,14 @@ var storageStateGet = primitives.Define("storage_state.get", func(ctx context.Co
 	out := storageState{Cookies: []stateCookie{}, Origins: []stateOrigin{}}
 	for _, c := range cookies {
 		s := stateCookie{
-			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: c.Expires, HTTPOnly: c.HTTPOnly, Secure: c.Secure, SameSite: c.SameSite,
+			Name:     c.Name,
+			Value:    c.Value,
+			Domain:   c.Domain,
+			Path:     c.Path,
+			Expires:  c.Expires,
+			HTTPOnly: c.HTTPOnly,
+			Secure:   c.Secure,
+			SameSite: c.SameSite,
 		}
 		if s.SameSite == "" {
 			s.SameSite = "Lax" // what Chromium treats it as
@@ -71,14 +80,16 @@ var storageStateGet = primitives.Define("storage_state.get", func(ctx context.Co
 	}
 	session := stateOrigin{}
 	if in.SessionStorage {
-		if session, err = sessionOf(ctx, p); err != nil {
+		session, err = sessionOf(ctx, p)
+		if err != nil {
 			return storageState{}, err
 		}
 	}
 	for _, o := range origins {
 		one := stateOrigin{Origin: o.Origin, LocalStorage: o.Items}
 		if in.IndexedDB {
-			if one.IndexedDB, err = databasesOf(ctx, p, o.Origin); err != nil {
+			one.IndexedDB, err = databasesOf(ctx, p, o.Origin)
+			if err != nil {
 				return storageState{}, err
 			}
 		}
@@ -142,7 +153,9 @@ type storageStateSetOut struct {
 // storageStateSet stores a state. A page that is open sees the cookies with its
 // next request, and the items at once, but what its scripts have read before
 // stays: load it again.
-var storageStateSet = primitives.Define("storage_state.set", func(ctx context.Context, p primitives.Page, in storageStateSetIn) (storageStateSetOut, error) {
+var storageStateSet = primitives.Define("storage_state.set", func(
+	ctx context.Context, p primitives.Page, in storageStateSetIn,
+) (storageStateSetOut, error) {
 	if in.Replace {
 		old, err := p.Cookies(ctx, nil)
 		if err != nil {
@@ -155,7 +168,14 @@ var storageStateSet = primitives.Define("storage_state.set", func(ctx context.Co
 	cookies := make([]primitives.Cookie, len(in.State.Cookies))
 	for i, s := range in.State.Cookies {
 		cookies[i] = primitives.Cookie{
-			Name: s.Name, Value: s.Value, Domain: s.Domain, Path: s.Path, Expires: s.Expires, HTTPOnly: s.HTTPOnly, Secure: s.Secure, SameSite: s.SameSite,
+			Name:     s.Name,
+			Value:    s.Value,
+			Domain:   s.Domain,
+			Path:     s.Path,
+			Expires:  s.Expires,
+			HTTPOnly: s.HTTPOnly,
+			Secure:   s.Secure,
+			SameSite: s.SameSite,
 		}
 		if s.PartitionKey != "" {
 			cookies[i].Partition = &primitives.CookiePartition{TopLevelSite: s.PartitionKey, CrossSite: s.CrossSite}
@@ -182,7 +202,9 @@ var storageStateSet = primitives.Define("storage_state.set", func(ctx context.Co
 		if len(o.IndexedDB) == 0 {
 			continue
 		}
-		if err := p.CallAtOrigin(ctx, o.Origin, "indexed_db_write", map[string]any{"databases": o.IndexedDB}, nil); err != nil {
+		if err := p.CallAtOrigin(
+			ctx, o.Origin, "indexed_db_write", map[string]any{"databases": o.IndexedDB}, nil,
+		); err != nil {
 			return out, err
 		}
 	}
@@ -206,7 +228,8 @@ func setSession(ctx context.Context, p primitives.Page, origins []stateOrigin, r
 			continue
 		}
 		if originOf(o.Origin) != o.Origin {
-			return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").With("origin", fault.Clip(o.Origin, 200))
+			return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").
+				With("origin", fault.Clip(o.Origin, 200))
 		}
 		others = append(others, o.Origin)
 	}
@@ -214,8 +237,10 @@ func setSession(ctx context.Context, p primitives.Page, origins []stateOrigin, r
 	case len(others) == 0:
 		return nil
 	case p.Tab().URL != "" && p.Tab().URL != "about:blank":
-		return fault.New(fault.InvalidArguments, "sessionStorage belongs to a tab: that of another origin is set in a tab that shows about:blank").
-			With("origins", others).Next("set the state before the tab opens a page")
+		return fault.New(
+			fault.InvalidArguments,
+			"sessionStorage belongs to a tab: that of another origin is set in a tab that shows about:blank",
+		).With("origins", others).Next("set the state before the tab opens a page")
 	}
 	return p.CallInEmpty(ctx, others, "storage_write", func(origin string) any { return items[origin] })
 }

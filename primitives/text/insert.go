@@ -27,7 +27,9 @@ type textInsertIn struct {
 
 // textInsert has the browser put text into a control or an editor as one insertion. An
 // editor that refuses it gets a paste; text.type sends keys.
-var textInsert = primitives.Define("text.insert", func(ctx context.Context, p primitives.Page, in textInsertIn) (json.RawMessage, error) {
+var textInsert = primitives.Define("text.insert", func(
+	ctx context.Context, p primitives.Page, in textInsertIn,
+) (json.RawMessage, error) {
 	l, named, err := actionability.OneTarget(in.Locator, in.Ref, in.Target != nil, "target")
 	if err != nil {
 		return nil, err
@@ -62,7 +64,10 @@ func insertInTime(
 		return out, err
 	}
 	if fault.CodeOf(err) == fault.TargetNotActionable {
-		if _, late := actionability.Resolve(ctx, p, target.Locator, actionability.Requirements{Until: "drawn", Enabled: true, Editable: true}, timeout, false); late != nil {
+		if _, late := actionability.Resolve(
+			ctx, p, target.Locator,
+			actionability.Requirements{Until: "drawn", Enabled: true, Editable: true}, timeout, false,
+		); late != nil {
 			return nil, err // which says what is drawn instead
 		}
 		return in.into(ctx, p, target)
@@ -100,7 +105,9 @@ func InsertText(
 	return insertInTime(ctx, p, target, insertion{text: text, mode: mode}, timeoutMS)
 }
 
-func (in insertion) into(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator) (json.RawMessage, error) {
+func (in insertion) into(
+	ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator,
+) (json.RawMessage, error) {
 	w := newInsertionWatch(p)
 	defer w.end()
 	query := func(pressed []string, handle string) (out json.RawMessage, err error) {
@@ -126,7 +133,9 @@ func (in insertion) into(ctx context.Context, p primitives.Page, target *locator
 			args["view"] = at.View
 		}
 		w.frame, w.placed = at.Frame, true
-		err = target.Locator.EvaluateIn(primitives.WhenSent(ctx, func() { w.begin(ctx) }), p, at.Frame, "text_insert", args, &out)
+		err = target.Locator.EvaluateIn(
+			primitives.WhenSent(ctx, func() { w.begin(ctx) }), p, at.Frame, "text_insert", args, &out,
+		)
 		return out, err
 	}
 	var held func(ctx context.Context, handle string) error
@@ -155,7 +164,9 @@ func (in insertion) into(ctx context.Context, p primitives.Page, target *locator
 // its own. These are selecting everything and moving to the end, also of what is not
 // drawn, deleting the selection, and inserting text. Where the page library watches what
 // is inserted, insert ends the call.
-func callWithKeys(ctx context.Context, p primitives.Page, text string, query func(pressed []string, handle string) (json.RawMessage, error),
+func callWithKeys(ctx context.Context, p primitives.Page, text string, query func(
+	pressed []string, handle string,
+) (json.RawMessage, error),
 	insert func(ctx context.Context, text string) (json.RawMessage, error),
 	held func(ctx context.Context, handle string) error) (json.RawMessage, error) {
 	var pressed []string
@@ -171,7 +182,10 @@ func callWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 		if err != nil {
 			return nil, err
 		}
-		next.Press, next.Handle, next.Text, next.Watched = "", "", nil, false
+		next.Press = ""
+		next.Handle = ""
+		next.Text = nil
+		next.Watched = false
 		if err := json.Unmarshal(out, &next); err != nil {
 			return nil, fault.Translate(fault.Internal, err, "the page library gave no object")
 		}

@@ -121,8 +121,9 @@ func (w *insertionWatch) insert(ctx context.Context, text string) (json.RawMessa
 	}
 	out, ok, err := w.result(<-w.answer)
 	if !ok {
-		return nil, fault.New(fault.PageNavigated, "the document or the focus was replaced while the text was inserted").
-			With("input_sent", true).Next("read the page before you repeat it")
+		return nil, fault.New(
+			fault.PageNavigated, "the document or the focus was replaced while the text was inserted",
+		).With("input_sent", true).Next("read the page before you repeat it")
 	}
 	return out, err
 }

@@ -18,7 +18,9 @@ type textSelectIn struct {
 
 // textSelect selects the contents of an element, the value of a control
 // included.
-var textSelect = primitives.Define("text.select", func(ctx context.Context, p primitives.Page, in textSelectIn) (json.RawMessage, error) {
+var textSelect = primitives.Define("text.select", func(
+	ctx context.Context, p primitives.Page, in textSelectIn,
+) (json.RawMessage, error) {
 	l, named, err := actionability.OneTarget(in.Locator, in.Ref, in.Target != nil, "target")
 	if err != nil {
 		return nil, err

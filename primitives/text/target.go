@@ -46,7 +46,9 @@ func awaited(p primitives.Page, target *locator.SelectorOrLocator) bool {
 	return target.Locator.NamesElement() && !primitives.QuirksOf(p).Has(quirks.TargetAtOnce)
 }
 
-func callFound(ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any) error {
+func callFound(
+	ctx context.Context, p primitives.Page, target *locator.SelectorOrLocator, fn string, args map[string]any, out any,
+) error {
 	if !target.Locator.NamesElement() && !primitives.QuirksOf(p).Has(quirks.KnownMembersOnly) {
 		return fault.New(fault.TargetNotFound, "the target names no element").With("target", target.Raw)
 	}

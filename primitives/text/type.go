@@ -82,7 +82,8 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 		if err != nil {
 			return nil, err
 		}
-		if back, err = keyboard.PressChord(ctx, p, left, back); err != nil {
+		back, err = keyboard.PressChord(ctx, p, left, back)
+		if err != nil {
 			return nil, fault.Wrap(fault.TrustedTextFailed, err, "selecting back")
 		}
 	}
@@ -97,7 +98,14 @@ var textType = primitives.Define("text.type", func(ctx context.Context, p primit
 	if err := typeText(ctx, p, presses, time.Duration(in.DelayMS)*time.Millisecond); err != nil {
 		return nil, err
 	}
-	return textTypeOut{Typed: true, Length: Utf16Length(string(in.Text)), SelectedBack: back, Fidelity: primitives.FidelityTrusted, Target: target, Dialog: primitives.DialogOpenOn(p)}, nil
+	return textTypeOut{
+		Typed:        true,
+		Length:       Utf16Length(string(in.Text)),
+		SelectedBack: back,
+		Fidelity:     primitives.FidelityTrusted,
+		Target:       target,
+		Dialog:       primitives.DialogOpenOn(p),
+	}, nil
 })
 
 // typeBatch is how many characters are sent before their events are awaited: a
@@ -114,7 +122,8 @@ func typeText(ctx context.Context, p primitives.Page, presses []primitives.KeyEv
 	for sent := 0; sent < len(presses); {
 		if sent > 0 {
 			if err := primitives.Sleep(ctx, delay); err != nil {
-				return fault.Wrap(fault.TrustedTextFailed, err, "typing").With("characters_sent_before", sent/2).With("characters", len(presses)/2)
+				return fault.Wrap(fault.TrustedTextFailed, err, "typing").
+					With("characters_sent_before", sent/2).With("characters", len(presses)/2)
 			}
 		}
 		n := min(batch, len(presses)-sent)
@@ -174,7 +183,9 @@ func Utf16Length(s string) int {
 // caretToEnd focuses an element that takes text and puts the caret at its end.
 // Controls without a selection, such as numbers, get the End key, editors the one
 // for the end of all they hold, which may not be drawn.
-func caretToEnd(ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration) (actionability.ActedOn, error) {
+func caretToEnd(
+	ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration,
+) (actionability.ActedOn, error) {
 	f, err := actionability.Focus(ctx, p, l, timeout, true)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 
 // background are the primitives that the extension runs in its background only.
 var background = []string{
-	"a11y.query", "a11y.tree", "a11y.watch", "browser.close_tab", "browser.dismiss_dialog", "browser.navigate", "browser.open_tab", "keyboard.press_gated",
+	"a11y.query", "a11y.tree", "a11y.watch", "browser.close_tab", "browser.dismiss_dialog",
+	"browser.navigate", "browser.open_tab", "keyboard.press_gated",
 }
 
 // InBackground says whether the extension runs a call in its background, where
@@ -29,7 +30,8 @@ func InBackground(primitive string, args json.RawMessage) bool {
 // throwing are the primitives that the extension runs in the page and that throw
 // where others answer what went wrong.
 var throwing = []string{
-	"browser.claimed_tabs.activate", "browser.claimed_tabs.list", "browser.extract_elements", "browser.run_javascript", "debug.run_javascript",
+	"browser.claimed_tabs.activate", "browser.claimed_tabs.list",
+	"browser.extract_elements", "browser.run_javascript", "debug.run_javascript",
 	"overlay.close", "overlay.open", "overlay.register_launcher", "storage.import_bundle", "storage.list",
 }
 

@@ -54,11 +54,15 @@ func Has(primitive string) bool {
 // Reads says whether the extension reads the argument of the primitive. It
 // ignores every other.
 func Reads(primitive, argument string) bool {
-	return slices.Contains(vocabulary().Arguments[primitive], argument) || slices.Contains(undeclared[primitive], argument)
+	return slices.Contains(vocabulary().Arguments[primitive], argument) ||
+		slices.Contains(undeclared[primitive], argument)
 }
 
 // added are the members of locators that this host added.
-var added = []string{"ref", "role", "name", "label", "placeholder", "test_id", "has_text", "xpath", "within", "nth", "exact", "strict", "pierce"}
+var added = []string{
+	"ref", "role", "name", "label", "placeholder", "test_id",
+	"has_text", "xpath", "within", "nth", "exact", "strict", "pierce",
+}
 
 // AddedToLocators says whether a member of a locator is one that this host
 // added. The extension ignores it.

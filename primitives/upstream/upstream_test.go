@@ -89,7 +89,8 @@ func TestReads(t *testing.T) {
 		{"locator.wait_for", "timeout_ms", true, true},
 		{"page.snapshot", "format", false, false},
 	} {
-		if has, reads := upstream.Has(c.primitive), upstream.Reads(c.primitive, c.argument); has != c.has || reads != c.reads {
+		if has, reads := upstream.Has(c.primitive), upstream.Reads(c.primitive, c.argument); has != c.has ||
+			reads != c.reads {
 			t.Errorf("%s %s: has %v, reads %v, want %v, %v", c.primitive, c.argument, has, reads, c.has, c.reads)
 		}
 	}

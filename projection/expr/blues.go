@@ -52,7 +52,8 @@ func (e *bluesEngine) Compile(src string) (Program, error) {
 	// shown that it always ends.
 	rep, _, err := e.pool.do(e.pool.ctx, request{Op: opCompile, Source: text}, nil, compileTime)
 	if errors.Is(err, fault.ExpressionLimitExceeded) {
-		return nil, fault.New(fault.InvalidExpression, "the expression is too complicated to parse").With("budget", "parse")
+		return nil, fault.New(fault.InvalidExpression, "the expression is too complicated to parse").
+			With("budget", "parse")
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +76,9 @@ func (p *bluesProgram) Source() string { return p.source }
 
 func (p *bluesProgram) Eval(ctx context.Context, in Input, l Limits) (Value, error) {
 	l = l.withDefaults()
-	rep, body, err := p.engine.pool.do(ctx, request{Op: opEval, Source: p.text, Output: l.OutputBytes}, in.JSON(), l.Time)
+	rep, body, err := p.engine.pool.do(
+		ctx, request{Op: opEval, Source: p.text, Output: l.OutputBytes}, in.JSON(), l.Time,
+	)
 	if err != nil {
 		return Value{}, err
 	}
@@ -89,5 +92,7 @@ func (p *bluesProgram) Eval(ctx context.Context, in Input, l Limits) (Value, err
 	case kindForbidden:
 		return Value{}, disallowed(rep.Token)
 	}
-	return Value{}, evaluationError(fault.ExpressionEvaluationFailed, rep.JSONataCode, rep.Position, rep.Token, rep.Message)
+	return Value{}, evaluationError(
+		fault.ExpressionEvaluationFailed, rep.JSONataCode, rep.Position, rep.Token, rep.Message,
+	)
 }

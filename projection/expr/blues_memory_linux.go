@@ -21,7 +21,8 @@ func limitMemory(budget int64) {
 	if err == nil {
 		pages, _, _ := bytes.Cut(text, []byte(" "))
 		var n uint64
-		if n, err = strconv.ParseUint(string(pages), 10, 64); err == nil {
+		n, err = strconv.ParseUint(string(pages), 10, 64)
+		if err == nil {
 			limit := n*uint64(os.Getpagesize()) + uint64(budget)
 			err = unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: limit, Max: limit})
 		}

@@ -47,7 +47,9 @@ type pool struct {
 
 func newPool(size int, memory int64) (*pool, error) {
 	if os.Getenv(workerEnv) != "" {
-		return nil, fault.New(fault.Internal, "an expression worker asked for workers: main did not call expr.MaybeWorker")
+		return nil, fault.New(
+			fault.Internal, "an expression worker asked for workers: main did not call expr.MaybeWorker",
+		)
 	}
 	exe, err := workerProgram()
 	if err != nil {
@@ -63,8 +65,12 @@ func workerProgram() (string, error) {
 	if !executable.Load() {
 		exe, err := exec.LookPath("outrider")
 		if err != nil {
-			return "", fault.New(fault.CapabilityUnavailable, "the expression engine blues needs worker processes, and this program cannot be one").
-				Next("put the outrider binary onto the PATH, call expr.MaybeWorker first in main, or use the engine native")
+			return "", fault.New(
+				fault.CapabilityUnavailable,
+				"the expression engine blues needs worker processes, and this program cannot be one",
+			).Next(
+				"put the outrider binary onto the PATH, call expr.MaybeWorker first in main, or use the engine native",
+			)
 		}
 		return exe, nil
 	}
@@ -246,7 +252,8 @@ func (w *worker) ask(ctx, life context.Context, req request, body []byte, limit 
 	switch {
 	case bytes.Contains([]byte(said), []byte("stack exceeds")):
 		return reply{}, nil, overLimit("depth", "recursed without end")
-	case bytes.Contains([]byte(said), []byte("out of memory")), bytes.Contains([]byte(said), []byte("cannot allocate memory")):
+	case bytes.Contains([]byte(said), []byte("out of memory")),
+		bytes.Contains([]byte(said), []byte("cannot allocate memory")):
 		return reply{}, nil, overLimit("memory", "needed more memory than it may have")
 	}
 	f := overLimit("process", "ended its evaluator")

@@ -91,17 +91,21 @@ func rewriteForBlues(src string) (string, error) {
 				}
 			case "(", "[", "{":
 				b := open[len(open)-1]
-				step := prev.is(".") || t.text == "(" && at(i-2).is(".") && (prev.kind == tokVariable || prev.kind == tokName)
+				step := prev.is(".") ||
+					t.text == "(" && at(i-2).is(".") && (prev.kind == tokVariable || prev.kind == tokName)
 				grouping := t.text == "{" && prev.operand
 				if n := len(lambdas); t.text == "{" && n > 0 && lambdas[n-1] == len(open) {
-					lambdas, b.repeated, grouping = lambdas[:n-1], true, false
+					lambdas = lambdas[:n-1]
+					b.repeated = true
+					grouping = false
 				} else if t.text == "{" {
 					b.object = true
 				}
 				if step || grouping || prev.is("^") || t.text == "[" && prev.operand {
 					b.repeated, b.object = true, t.text == "{" && b.object
 				}
-				if open = append(open, b); len(open) > maxNesting {
+				open = append(open, b)
+				if len(open) > maxNesting {
 					return "", refuse(t, "brackets nested more than 256 deep")
 				}
 			case ")", "]", "}":

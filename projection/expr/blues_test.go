@@ -28,9 +28,11 @@ func newBlues(t testing.TB, workers int) expr.Engine {
 func TestBluesRefusesWhatItGetsWrong(t *testing.T) {
 	e := newBlues(t, 1)
 	for _, src := range []string{
-		`items#$i.n`, `a@$v.b`, `a.%.b`, `% .b`, `a ?? 1`, `a ?: 1`, `a.*`, `**.x`, `$keys(a)`, `$each(a, $f)`, `$spread(a)`,
+		`items#$i.n`, `a@$v.b`, `a.%.b`,
+		`% .b`, `a ?? 1`, `a ?: 1`, `a.*`, `**.x`, `$keys(a)`, `$each(a, $f)`, `$spread(a)`,
 		`items.{'v': $}`, `{'v': $}`, `items.{'v': {'w': 'x' & $}}`,
-		`a.($ ~> $trim())`, `$map(a, function($x) { $x ~> $trim() })`, `a[b ~> $trim() = 'x']`, `a{b: c ~> $trim()}`, `$map(a, λ($x) { $x ~> $f() })`,
+		`a.($ ~> $trim())`, `$map(a, function($x) { $x ~> $trim() })`,
+		`a[b ~> $trim() = 'x']`, `a{b: c ~> $trim()}`, `$map(a, λ($x) { $x ~> $f() })`,
 		`$match(a, /(?=x)/)`, `$match(a, /(a)\1/)`, `$match(a, /(?<!x)y/)`,
 	} {
 		_, err := e.Compile(src)
@@ -39,8 +41,10 @@ func TestBluesRefusesWhatItGetsWrong(t *testing.T) {
 		}
 	}
 	for _, src := range []string{
-		`'a#b@c ?? /* % */'`, "`a@b`", `a % 2`, `(a) % 2`, `a * b`, `a[0] * 2`, `a ? b : c`, `$match(a, /#@%/)`, `a / b / c`, `a[0] / 2`,
-		`a ~> $trim()`, `a ~> $f(1) ~> $g()`, `a[b ~> /x/]`, `items.{'v': $.x}`, `items{k: $count($)}`, `a.($ & 'x')`, `{'v': a.($)}`, `/* @ */ a`,
+		`'a#b@c ?? /* % */'`, "`a@b`", `a % 2`, `(a) % 2`, `a * b`, `a[0] * 2`,
+		`a ? b : c`, `$match(a, /#@%/)`, `a / b / c`, `a[0] / 2`,
+		`a ~> $trim()`, `a ~> $f(1) ~> $g()`, `a[b ~> /x/]`, `items.{'v': $.x}`,
+		`items{k: $count($)}`, `a.($ & 'x')`, `{'v': a.($)}`, `/* @ */ a`,
 		`function($x) { $x }`, `a.b[c = 1].d^(>e)`, `{'v': a.$string($)}`,
 	} {
 		if _, err := e.Compile(src); err != nil {
@@ -57,7 +61,8 @@ func TestBluesIsRepeatable(t *testing.T) {
 	}
 	const want = `{"q":{"k3":1,"k1":null,"k2":[]},"b":{"z":1,"y":2,"x":3,"w":4}}`
 	for range 20 {
-		if v, err := p.Eval(t.Context(), input(`{"a":{"k3":1,"k1":null,"k2":[]}}`), expr.Limits{}); err != nil || string(v.JSON) != want {
+		if v, err := p.Eval(t.Context(), input(`{"a":{"k3":1,"k1":null,"k2":[]}}`), expr.Limits{}); err != nil ||
+			string(v.JSON) != want {
 			t.Fatalf("got %s, %v; want %s", v.JSON, err, want)
 		}
 	}
@@ -75,7 +80,9 @@ func TestBluesCloseEndsEvaluationsInFlight(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 { // one runs, two wait for the worker
 		wg.Go(func() {
-			if _, err := p.Eval(context.Background(), nil, expr.Limits{Time: time.Minute}); !errors.Is(err, fault.Cancelled) {
+			if _, err := p.Eval(
+				context.Background(), nil, expr.Limits{Time: time.Minute},
+			); !errors.Is(err, fault.Cancelled) {
 				t.Errorf("evaluation during Close: %v, want cancelled", err)
 			}
 		})

@@ -107,7 +107,8 @@ func decodeValue(d *json.Decoder, o *keyOrder) (any, error) {
 			}
 			name := k.(string)
 			o.seen(name)
-			if out[name], err = decodeValue(d, o); err != nil {
+			out[name], err = decodeValue(d, o)
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -11,7 +11,10 @@ import (
 // limitMemory uses that instead.
 func watchMemory(budget int64) {
 	go func() {
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+		sample := []metrics.Sample{
+			{Name: "/memory/classes/heap/objects:bytes"},
+			{Name: "/memory/classes/heap/stacks:bytes"},
+		}
 		for range time.Tick(5 * time.Millisecond) {
 			metrics.Read(sample)
 			if sample[0].Value.Uint64()+sample[1].Value.Uint64() > uint64(budget) {

@@ -44,7 +44,7 @@ func MaybeWorker() {
 		debug.SetMaxStack(maxWorkerStack)
 		serveWorker(os.Stdin, os.Stdout) // layering:allow: a worker has no other link to its host
 	}
-	os.Exit(0) //nolint:forbidigo // layering:allow: the process was only this worker; a main that went on would do its work twice
+	os.Exit(0) //nolint:forbidigo // layering:allow: only this worker was wanted; main would do its work again
 }
 
 // serveWorker returns when the host closes in, even in the middle of an
@@ -64,7 +64,8 @@ func serveWorker(in, out *os.File) {
 		for {
 			var j job
 			var err error
-			if j.body, err = readFrame(r, &j.req); err != nil {
+			j.body, err = readFrame(r, &j.req)
+			if err != nil {
 				return
 			}
 			select {
@@ -154,7 +155,9 @@ func parseFailure(err error) reply {
 	if !errors.As(err, &e) {
 		return rep
 	}
-	rep.Position, rep.Token, rep.Message = e.Position, e.Token, e.Error()
+	rep.Position = e.Position
+	rep.Token = e.Token
+	rep.Message = e.Error()
 	switch e.Type {
 	case jparse.ErrUnterminatedString:
 		rep.JSONataCode = "S0101"
@@ -216,9 +219,13 @@ func failure(err error) reply {
 			rep.Message = msg
 		}
 	case errors.As(err, &count):
-		rep.JSONataCode, rep.Token, rep.Message = "T0410", count.Func, count.Error()
+		rep.JSONataCode = "T0410"
+		rep.Token = count.Func
+		rep.Message = count.Error()
 	case errors.As(err, &arg):
-		rep.JSONataCode, rep.Token, rep.Message = "T0410", arg.Func, arg.Error()
+		rep.JSONataCode = "T0410"
+		rep.Token = arg.Func
+		rep.Message = arg.Error()
 	case errors.As(err, &lib):
 		rep.Token, rep.Message = lib.Func, lib.Error()
 	}

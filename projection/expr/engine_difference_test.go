@@ -80,7 +80,10 @@ func TestEngineDifferences(t *testing.T) {
 		case nErr != "":
 			kind = noError
 		}
-		found[kind] = append(found[kind], fmt.Sprintf("%s\n  context %d\n  native  %s\n  blues   %s\n", c.Expr, c.Context, excerpt(n+nErr, b+bErr), excerpt(b+bErr, n+nErr)))
+		found[kind] = append(found[kind], fmt.Sprintf(
+			"%s\n  context %d\n  native  %s\n  blues   %s\n",
+			c.Expr, c.Context, excerpt(n+nErr, b+bErr), excerpt(b+bErr, n+nErr),
+		))
 	}
 	var out strings.Builder
 	out.WriteString(differencesHead)
@@ -118,7 +121,10 @@ func TestEngineDifferences(t *testing.T) {
 		a, b := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 		for i := range a {
 			if i >= len(b) || a[i] != b[i] {
-				t.Fatalf("%s is out of date from line %d on:\ngot  %s\nwant %s", differencesFile, i+1, a[i], b[min(i, len(b)-1)])
+				t.Fatalf(
+					"%s is out of date from line %d on:\ngot  %s\nwant %s",
+					differencesFile, i+1, a[i], b[min(i, len(b)-1)],
+				)
 			}
 		}
 		t.Fatalf("%s has more than was found", differencesFile)
@@ -161,7 +167,8 @@ func excerpt(text, other string) string {
 	for from < len(r) && from < len(o) && r[from] == o[from] {
 		from++
 	}
-	if from = max(0, from-40); len(r) <= 120 {
+	from = max(0, from-40)
+	if len(r) <= 120 {
 		from = 0
 	}
 	s := string(r[from:min(len(r), from+120)])

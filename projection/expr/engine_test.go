@@ -174,10 +174,19 @@ func TestWorstCases(t *testing.T) {
 		{"ten million items", `$sum([1..10000000])`},
 		{"ranges in ranges", `[1..10000].([1..10000])`},
 		{"cube of a thousand", `$count([1..1000].([1..1000].([1..1000])))`},
-		{"string doubling", `($f := function($s, $n) { $n = 0 ? $s : $f($s & $s, $n - 1) }; $length($f('xxxxxxxx', 30)))`},
-		{"array doubling", `($f := function($s, $n) { $n = 0 ? $s : $f($append($s, $s), $n - 1) }; $count($f([1, 2, 3], 28)))`},
+		{
+			"string doubling",
+			`($f := function($s, $n) { $n = 0 ? $s : $f($s & $s, $n - 1) }; $length($f('xxxxxxxx', 30)))`,
+		},
+		{
+			"array doubling",
+			`($f := function($s, $n) { $n = 0 ? $s : $f($append($s, $s), $n - 1) }; $count($f([1, 2, 3], 28)))`,
+		},
 		{"giant pad", `$length($pad('x', 2000000000))`},
-		{"shared tree", `($f := function($s, $n) { $n = 0 ? $s : $f([$s, $s], $n - 1) }; $length($string($f('x', 28))))`},
+		{
+			"shared tree",
+			`($f := function($s, $n) { $n = 0 ? $s : $f([$s, $s], $n - 1) }; $length($string($f('x', 28))))`,
+		},
 		{"never ends", `($f := function($n) { $n < 0 ? 0 : $f($n + 1) }; $f(0))`},
 	}
 	eachEngine(t, func(t *testing.T, e expr.Engine) {
@@ -206,7 +215,8 @@ func TestWorstCases(t *testing.T) {
 		t.Run("as many minus signs as fit", func(t *testing.T) {
 			// An engine may refuse the nesting or bear it.
 			v, err := eval(t, e, strings.Repeat("-", expr.MaxSource-1)+"1", `{}`, expr.Limits{})
-			if err == nil && string(v.JSON) != "-1" || err != nil && !errors.Is(err, fault.InvalidExpression) && !errors.Is(err, fault.ExpressionLimitExceeded) {
+			if err == nil && string(v.JSON) != "-1" || err != nil && !errors.Is(err, fault.InvalidExpression) &&
+				!errors.Is(err, fault.ExpressionLimitExceeded) {
 				t.Errorf("= %s, %v", v.JSON, err)
 			}
 		})
@@ -214,7 +224,8 @@ func TestWorstCases(t *testing.T) {
 			// An engine may also answer at once.
 			start := time.Now()
 			v, err := eval(t, e, `$match('`+strings.Repeat("a", 40)+`!', /^(a+)+$/)`, `{}`, expr.Limits{})
-			if err == nil && !v.Undefined || err != nil && !errors.Is(err, fault.ExpressionLimitExceeded) || time.Since(start) > 30*time.Second {
+			if err == nil && !v.Undefined || err != nil && !errors.Is(err, fault.ExpressionLimitExceeded) ||
+				time.Since(start) > 30*time.Second {
 				t.Errorf("= %s, %v after %v", v.JSON, err, time.Since(start))
 			}
 		})
@@ -231,7 +242,8 @@ func TestContextEndsAnEvaluation(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(50*time.Millisecond, cancel)
 		start := time.Now()
-		if _, err := p.Eval(ctx, nil, expr.Limits{Time: time.Minute}); !errors.Is(err, fault.Cancelled) || time.Since(start) > 30*time.Second {
+		if _, err := p.Eval(ctx, nil, expr.Limits{Time: time.Minute}); !errors.Is(err, fault.Cancelled) ||
+			time.Since(start) > 30*time.Second {
 			t.Errorf("cancelled: %v after %v", err, time.Since(start))
 		}
 		ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -256,10 +268,12 @@ func TestConcurrentEvaluationsDoNotMix(t *testing.T) {
 		for g := range 8 {
 			wg.Go(func() {
 				id := string(rune('a' + g))
-				in := input(`{"name":"` + id + `","records":[{"n":"` + id + `1","v":1},{"n":"` + id + `2","v":2},{"n":"` + id + `3","v":3}]}`)
+				in := input(`{"name":"` + id + `","records":[{"n":"` + id + `1","v":1},{"n":"` + id +
+					`2","v":2},{"n":"` + id + `3","v":3}]}`)
 				want := `["` + id + `2,` + id + `3","` + strings.ToUpper(id) + `"]`
 				for range 50 {
-					if v, err := p.Eval(context.Background(), in, expr.Limits{Time: 20 * time.Second}); err != nil || string(v.JSON) != want {
+					if v, err := p.Eval(context.Background(), in, expr.Limits{Time: 20 * time.Second}); err != nil ||
+						string(v.JSON) != want {
 						t.Errorf("got %s, %v; want %s", v.JSON, err, want)
 						return
 					}

@@ -12,17 +12,20 @@ import (
 func EachMember(raw json.RawMessage, f func(name string, value json.RawMessage)) {
 	i := blanks(raw, 0) + 1
 	for {
-		if i = blanks(raw, i); i >= len(raw) || raw[i] != '"' {
+		i = blanks(raw, i)
+		if i >= len(raw) || raw[i] != '"' {
 			return
 		}
 		end := stringEnd(raw, i)
 		name := unquoted(raw[i:end])
 		i = blanks(raw, blanks(raw, end)+1) // a colon
-		if end = valueEnd(raw, i); end <= i {
+		end = valueEnd(raw, i)
+		if end <= i {
 			return
 		}
 		f(name, raw[i:end:end])
-		if i = blanks(raw, end); i >= len(raw) || raw[i] != ',' {
+		i = blanks(raw, end)
+		if i >= len(raw) || raw[i] != ',' {
 			return
 		}
 		i++
@@ -54,7 +57,8 @@ func valueEnd(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {
 		case '"':
-			if i = stringEnd(b, i); depth == 0 {
+			i = stringEnd(b, i)
+			if depth == 0 {
 				return i
 			}
 			continue

@@ -11,7 +11,9 @@ import (
 
 func members(raw string) string {
 	var out strings.Builder
-	expr.EachMember(json.RawMessage(raw), func(name string, value json.RawMessage) { fmt.Fprintf(&out, "%q=%s;", name, value) })
+	expr.EachMember(json.RawMessage(raw), func(name string, value json.RawMessage) {
+		fmt.Fprintf(&out, "%q=%s;", name, value)
+	})
 	return out.String()
 }
 

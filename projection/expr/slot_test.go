@@ -43,8 +43,10 @@ func TestSlot(t *testing.T) {
 
 func TestTruthy(t *testing.T) {
 	for text, want := range map[string]bool{
-		`false`: false, `null`: false, `0`: false, `-0`: false, `0.0`: false, `0e9`: false, `-0.0E+2`: false, `""`: false, ` "" `: false, ``: false,
-		`true`: true, `1`: true, `-1`: true, `1e999`: true, `0.1`: true, `"false"`: true, `"0"`: true, `" "`: true, `[]`: true, `{}`: true, `[0]`: true,
+		`false`: false, `null`: false, `0`: false, `-0`: false, `0.0`: false,
+		`0e9`: false, `-0.0E+2`: false, `""`: false, ` "" `: false, ``: false,
+		`true`: true, `1`: true, `-1`: true, `1e999`: true, `0.1`: true,
+		`"false"`: true, `"0"`: true, `" "`: true, `[]`: true, `{}`: true, `[0]`: true,
 	} {
 		if got := expr.Truthy(expr.Value{JSON: json.RawMessage(text)}); got != want {
 			t.Errorf("Truthy(%s) = %v, want %v", text, got, want)
@@ -92,17 +94,40 @@ func TestTemplate(t *testing.T) {
 		constant       bool
 	}{
 		{name: "nothing", in: ``, undefined: true, constant: true},
-		{name: "constant object", in: ` { "b" : 1.50, "a":[ 1e3, -0 ] } `, want: `{"b":1.50,"a":[1e3,-0]}`, constant: true},
+		{
+			name:     "constant object",
+			in:       ` { "b" : 1.50, "a":[ 1e3, -0 ] } `,
+			want:     `{"b":1.50,"a":[1e3,-0]}`,
+			constant: true,
+		},
 		{name: "constant string with escapes", in: `"\u0041\/<"`, want: `"\u0041\/<"`, constant: true},
-		{name: "constant scalars", in: `[true,false,null,12345678901234567890]`, want: `[true,false,null,12345678901234567890]`, constant: true},
+		{
+			name:     "constant scalars",
+			in:       `[true,false,null,12345678901234567890]`,
+			want:     `[true,false,null,12345678901234567890]`,
+			constant: true,
+		},
 		{name: "whole slot", in: `"{% {\"a\":1} %}"`, want: `{"a":1}`},
 		{name: "whole slot undefined", in: `"{% undefined %}"`, undefined: true},
-		{name: "order and numbers kept", in: `{"z":1.0,"{% 1 %}":"{% 2 %}","a":{"q":[1e2,"{% 3 %}"]}}`, want: `{"z":1.0,"{% 1 %}":2,"a":{"q":[1e2,3]}}`},
-		{name: "undefined member vanishes", in: `{"a":"{% undefined %}","b":1,"c":"{% undefined %}","d":"{% 2 %}"}`, want: `{"b":1,"d":2}`},
+		{
+			name: "order and numbers kept",
+			in:   `{"z":1.0,"{% 1 %}":"{% 2 %}","a":{"q":[1e2,"{% 3 %}"]}}`,
+			want: `{"z":1.0,"{% 1 %}":2,"a":{"q":[1e2,3]}}`,
+		},
+		{
+			name: "undefined member vanishes",
+			in:   `{"a":"{% undefined %}","b":1,"c":"{% undefined %}","d":"{% 2 %}"}`,
+			want: `{"b":1,"d":2}`,
+		},
 		{name: "all members vanish", in: `{"a":{"b":"{% undefined %}"}}`, want: `{"a":{}}`},
 		{name: "undefined element is null", in: `["{% undefined %}",1,"{% undefined %}"]`, want: `[null,1,null]`},
 		{name: "empty containers", in: `[{},[],"{% 1 %}"]`, want: `[{},[],1]`},
-		{name: "member twice has the last value at the first place", in: `{"a":1,"b":2,"a":3}`, want: `{"a":3,"b":2}`, constant: true},
+		{
+			name:     "member twice has the last value at the first place",
+			in:       `{"a":1,"b":2,"a":3}`,
+			want:     `{"a":3,"b":2}`,
+			constant: true,
+		},
 		{name: "member twice, slot loses", in: `{"a":"{% 1 %}","b":2,"a":3}`, want: `{"a":3,"b":2}`},
 		{name: "input", in: `{"v":"{% input %}"}`, want: `{"v":{"k":[1, 2]}}`},
 	}
@@ -116,7 +141,9 @@ func TestTemplate(t *testing.T) {
 				t.Errorf("Constant() = %v, want %v", tpl.Constant(), tt.constant)
 			}
 			for range 2 { // nothing of an evaluation may stay behind
-				got, undefined, err := tpl.Eval(context.Background(), expr.Input{{Name: "k", JSON: json.RawMessage(`[1, 2]`)}}, expr.Limits{})
+				got, undefined, err := tpl.Eval(
+					context.Background(), expr.Input{{Name: "k", JSON: json.RawMessage(`[1, 2]`)}}, expr.Limits{},
+				)
 				if err != nil || undefined != tt.undefined || string(got) != tt.want {
 					t.Errorf("Eval(%s) = %s, %v, %v; want %s, %v", tt.in, got, undefined, err, tt.want, tt.undefined)
 				}

@@ -46,7 +46,8 @@ func (c *compiler) value(pointer string) (n node, fixed bool) {
 		src, ok, err := Slot(unquoted(c.raw[start:c.at]))
 		if err == nil && ok {
 			var p Program
-			if p, err = c.engine.Compile(src); err == nil {
+			p, err = c.engine.Compile(src)
+			if err == nil {
 				c.slots++
 				return &slot{program: p, pointer: pointer}, false
 			}

@@ -10,7 +10,13 @@ import (
 // comparisons are the operators whose two sides WhyFalse shows, the longer first,
 // with the words for what is expected.
 var comparisons = []struct{ op, words string }{
-	{"!=", "anything but "}, {"<=", "at most "}, {">=", "at least "}, {"=", ""}, {"<", "less than "}, {">", "more than "}, {"in", "one of "},
+	{"!=", "anything but "},
+	{"<=", "at most "},
+	{">=", "at least "},
+	{"=", ""},
+	{"<", "less than "},
+	{">", "more than "},
+	{"in", "one of "},
 }
 
 // maxWhy bounds a value in a sentence, in characters.

@@ -13,7 +13,9 @@ func TestWhyFalse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	in, err := expr.ParseInput([]byte(`{"output":{"value":{"items":[],"title":"Goods and more","ok":false,"n":7,"max":5}},"error":{"code":"x"}}`))
+	in, err := expr.ParseInput([]byte(
+		`{"output":{"value":{"items":[],"title":"Goods and more","ok":false,"n":7,"max":5}},"error":{"code":"x"}}`,
+	))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +23,10 @@ func TestWhyFalse(t *testing.T) {
 		{`$count(output.value.items) = 10`, `$count(output.value.items): 0, expected 10`},
 		{`$count(output.value.items) = 10 and output.value.title = 'Items'`,
 			`$count(output.value.items): 0, expected 10|output.value.title: "Goods and more", expected "Items"`},
-		{`output.value.n = 7 and output.value.title != "Goods and more"`, `output.value.title: "Goods and more", expected anything but "Goods and more"`},
+		{
+			`output.value.n = 7 and output.value.title != "Goods and more"`,
+			`output.value.title: "Goods and more", expected anything but "Goods and more"`,
+		},
 		{`output.value.n <= output.value.max`, `output.value.n: 7, expected at most output.value.max, which is 5`},
 		{`output.value.n < 7`, `output.value.n: 7, expected less than 7`},
 		{`output.value.n>9`, `output.value.n: 7, expected more than 9`},

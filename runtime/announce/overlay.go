@@ -63,7 +63,8 @@ func (w *Overlay) listen(ctx context.Context) {
 			}
 			switch {
 			case err == nil:
-			case page == nil || observe.Detached(page) || fault.CodeOf(err) == fault.PageNavigated || fault.CodeOf(err) == fault.FrameNotFound:
+			case page == nil || observe.Detached(page) || fault.CodeOf(err) == fault.PageNavigated ||
+				fault.CodeOf(err) == fault.FrameNotFound:
 				live = false
 			default:
 				observe.Pause(ctx, announceRest)
@@ -85,7 +86,9 @@ func (w *Overlay) evaluate(ctx context.Context, page primitives.Page) (live bool
 		} `json:"events"`
 		Live bool `json:"live"`
 	}
-	if err := page.Call(ctx, "", "overlay_events", map[string]any{"timeout_ms": overlaySilence.Milliseconds()}, &out); err != nil {
+	if err := page.Call(
+		ctx, "", "overlay_events", map[string]any{"timeout_ms": overlaySilence.Milliseconds()}, &out,
+	); err != nil {
 		return true, err
 	}
 	for _, ev := range out.Events {
@@ -100,7 +103,14 @@ func (w *Overlay) evaluate(ctx context.Context, page primitives.Page) (live bool
 			return out.Live, err
 		}
 		name := OverlayEvent + ev.Event
-		w.tab.Emit(call.Event{Kind: call.DOMEvent, Tab: w.tab.Status(), Name: name, PageEvent: name, Payload: payload, PreviousCallID: w.tab.CallID()})
+		w.tab.Emit(call.Event{
+			Kind:           call.DOMEvent,
+			Tab:            w.tab.Status(),
+			Name:           name,
+			PageEvent:      name,
+			Payload:        payload,
+			PreviousCallID: w.tab.CallID(),
+		})
 	}
 	return out.Live, nil
 }

@@ -79,9 +79,13 @@ type Regions struct {
 // NewRegions is for one tab; store is where its announcements are kept.
 func NewRegions(tab Tab, store func() *tabsession.Announcements) *Regions {
 	return &Regions{
-		tab: tab, store: store, changed: make(chan struct{}, 1),
-		frames: map[primitives.FrameID]bool{}, regions: map[primitives.FrameID]int{},
-		answers: map[primitives.FrameID]int{}, kept: make(chan struct{}),
+		tab:     tab,
+		store:   store,
+		changed: make(chan struct{}, 1),
+		frames:  map[primitives.FrameID]bool{},
+		regions: map[primitives.FrameID]int{},
+		answers: map[primitives.FrameID]int{},
+		kept:    make(chan struct{}),
 	}
 }
 
@@ -196,11 +200,15 @@ func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame p
 
 // evaluate calls one frame once, stores its announcements and returns the number of the
 // answer.
-func (a *Regions) evaluate(ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration) (answer int, err error) {
+func (a *Regions) evaluate(
+	ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration,
+) (answer int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait+announceSilence)
 	defer cancel()
 	var out batch
-	if err := page.Call(ctx, frame, "announcements", map[string]any{"timeout_ms": wait.Milliseconds()}, &out); err != nil {
+	if err := page.Call(
+		ctx, frame, "announcements", map[string]any{"timeout_ms": wait.Milliseconds()}, &out,
+	); err != nil {
 		return 0, err
 	}
 	a.mu.Lock()
@@ -218,8 +226,14 @@ func (a *Regions) evaluate(ctx context.Context, page primitives.Page, frame prim
 	status := a.tab.Status()
 	for _, one := range out.Heard {
 		n, ok := store.Add(tabsession.Announcement{
-			Text: one.Text, Politeness: one.Politeness, Region: one.Region, RegionRole: one.RegionRole,
-			Relevant: one.Relevant, Interrupt: one.Interrupt, Tab: a.tab.ID(), RuntimeKey: status.RuntimeKey,
+			Text:       one.Text,
+			Politeness: one.Politeness,
+			Region:     one.Region,
+			RegionRole: one.RegionRole,
+			Relevant:   one.Relevant,
+			Interrupt:  one.Interrupt,
+			Tab:        a.tab.ID(),
+			RuntimeKey: status.RuntimeKey,
 		}, frame, time.Now())
 		if !ok {
 			continue

@@ -214,8 +214,15 @@ type attachmentSpec struct {
 func (o Offered) spec() attachmentSpec {
 	a := o.attachment
 	s := attachmentSpec{
-		ID: o.ID, Kind: a.Kind, Target: verify.DescriptorOf(a.Target, "", nil), Label: a.Description, MaxInstances: 1, Placement: "afterend",
-		Reattach: a.Lifecycle.Return(), Remove: a.Lifecycle.Removal(), HideDrifted: a.Lifecycle.HidesDrifted(),
+		ID:           o.ID,
+		Kind:         a.Kind,
+		Target:       verify.DescriptorOf(a.Target, "", nil),
+		Label:        a.Description,
+		MaxInstances: 1,
+		Placement:    "afterend",
+		Reattach:     a.Lifecycle.Return(),
+		Remove:       a.Lifecycle.Removal(),
+		HideDrifted:  a.Lifecycle.HidesDrifted(),
 	}
 	if f := a.Affordance; f != nil {
 		if f.Title != "" {

@@ -17,7 +17,8 @@ func (t *Attachments) Current(lib *sites.Library, maps []*sites.Map) []string {
 	var out []string
 	for _, m := range maps {
 		for _, e := range lib.Attachments(m) {
-			if state, known := t.State(e.Source.Map, e.Entry.ID); known && slices.Contains([]string{Attached, Reattached, Drifted}, state) {
+			state, known := t.State(e.Source.Map, e.Entry.ID)
+			if known && slices.Contains([]string{Attached, Reattached, Drifted}, state) {
 				out = append(out, e.Name)
 			}
 		}
@@ -77,14 +78,24 @@ type Listed struct {
 func (t *Attachments) List(l *sites.Library, applying []*sites.Map) []Listed {
 	out := []Listed{}
 	for _, o := range OfferedBy(l, applying) {
-		row := Listed{ID: o.ID, Kind: o.attachment.Kind, Description: o.attachment.Description, State: Unattached, MapPath: o.in.Path}
+		row := Listed{
+			ID:          o.ID,
+			Kind:        o.attachment.Kind,
+			Description: o.attachment.Description,
+			State:       Unattached,
+			MapPath:     o.in.Path,
+		}
 		if f := o.attachment.Affordance; f != nil && f.Opens != nil {
 			row.Opens = f.Opens.Tool
 		}
 		t.mu.Lock()
 		for _, r := range t.now {
 			if r.ID == o.ID {
-				row.State, row.Reason, row.Instances, row.Candidate, row.FrameURL = r.state, r.reason, r.instances, r.candidate, r.frameURL
+				row.State = r.state
+				row.Reason = r.reason
+				row.Instances = r.instances
+				row.Candidate = r.candidate
+				row.FrameURL = r.frameURL
 			}
 		}
 		t.mu.Unlock()

@@ -195,7 +195,8 @@ func (k *manager) share(url string, a Offered, spec attachmentSpec, items [][]at
 		in, known := f.inside(a.ID)
 		matches := everywhere || !f.main && spec.Target.OnPage(f.info.URL)
 		if matches {
-			if reason = awayTarget; !holds {
+			reason = awayTarget
+			if !holds {
 				reason = awayState
 			}
 		}
@@ -208,7 +209,8 @@ func (k *manager) share(url string, a Offered, spec attachmentSpec, items [][]at
 		left = max(0, left-in.Instances)
 		// A document never forgets what it was given: what was lost there may not
 		// be drawn again under every policy.
-		if here.Present && here.MaxInstances > 0 || known && (here.MaxInstances > 0 || in.Instances > 0) || here.Elsewhere {
+		present := here.Present && here.MaxInstances > 0
+		if present || known && (here.MaxInstances > 0 || in.Instances > 0) || here.Elsewhere {
 			items[i] = append(items[i], here)
 		}
 	}
@@ -247,7 +249,10 @@ func (k *manager) losing(f *frame) {
 			k.lost[a.ID] = true
 		}
 	}
-	f.answer, f.called, f.settled, f.drawn = attachmentAnswer{}, "", false, false
+	f.answer = attachmentAnswer{}
+	f.called = ""
+	f.settled = false
+	f.drawn = false
 }
 
 // evaluate has each document answer for what it is to show.
@@ -281,7 +286,9 @@ func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 		silence = 0 // it answers at once, and shows nothing
 	}
 	f.serial++
-	f.called, f.asleep, f.drawn = text, false, true
+	f.called = text
+	f.asleep = false
+	f.drawn = true
 	seen := ""
 	if f.settled { // else it is to answer at once
 		seen = f.answer.Revision
@@ -292,7 +299,8 @@ func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 	k.calls.Go(func() {
 		bounded, end := context.WithTimeout(ctx, 2*attachSilence)
 		defer end()
-		if a.err = as.call(bounded, "attachments", args, &a.out); a.err != nil && fault.CodeOf(a.err) != fault.PageNavigated {
+		a.err = as.call(bounded, "attachments", args, &a.out)
+		if a.err != nil && fault.CodeOf(a.err) != fault.PageNavigated {
 			k.Log.Debug("drawing attachments", "tab", k.tab.ID(), "error", a.err)
 			observe.Pause(ctx, attachRest)
 		}
@@ -351,7 +359,9 @@ func (k *manager) take(a frameAnswer) (used []usedAttachment) {
 func (k *manager) judge(rows []attachedRow) {
 	for i := range rows {
 		r := &rows[i]
-		drifted, stale, again := false, false, k.lost[r.ID]
+		drifted := false
+		stale := false
+		again := k.lost[r.ID]
 		for _, f := range k.frames {
 			in, _ := f.inside(r.ID)
 			if in.Candidate != "" && r.instances == 0 {

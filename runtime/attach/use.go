@@ -76,13 +76,23 @@ func (t *Attachments) opened(r attachedRow, opens *manifest.Opens) (msg call.Cal
 			}
 		}
 	}
-	return call.Call{Name: call.SiteTool, Arguments: call.JSON(map[string]any{"mode": "call", "action": name, "arguments": arguments})}, nil
+	return call.Call{
+		Name:      call.SiteTool,
+		Arguments: call.JSON(map[string]any{"mode": "call", "action": name, "arguments": arguments}),
+	}, nil
 }
 
 // reportCalled says how the tool of an attachment ended: on the affordance, and as
 // an event.
 func (t *Attachments) reportCalled(r attachedRow, tool, how string, reply call.Reply) {
-	out := called{Attachment: r.ID, Tool: tool, CallID: reply.ID, How: how, OK: reply.Err == nil, Output: reply.Output}
+	out := called{
+		Attachment: r.ID,
+		Tool:       tool,
+		CallID:     reply.ID,
+		How:        how,
+		OK:         reply.Err == nil,
+		Output:     reply.Output,
+	}
 	text := ""
 	if reply.Err != nil {
 		text = string(reply.Err.Code)
@@ -91,18 +101,27 @@ func (t *Attachments) reportCalled(r attachedRow, tool, how string, reply call.R
 		text = ""
 	}
 	if len(out.Output)+len(out.Error) > maxEventBytes {
-		out.Output, out.Error, out.Truncated = nil, nil, true
+		out.Output = nil
+		out.Error = nil
+		out.Truncated = true
 	}
 	t.tab.Go(func() {
 		if page, err := t.tab.LivePage(t.tab.Context()); err == nil {
 			bounded, cancel := context.WithTimeout(t.tab.Context(), attachSilence)
 			defer cancel()
-			_ = page.Call(bounded, r.frame, "attachment_result", map[string]any{"id": r.ID, "ok": out.OK, "text": fault.Clip(text, maxAffordanceText)}, nil)
+			_ = page.Call(
+				bounded, r.frame, "attachment_result",
+				map[string]any{"id": r.ID, "ok": out.OK, "text": fault.Clip(text, maxAffordanceText)}, nil,
+			)
 		}
 	})
 	t.tab.Emit(call.Event{
-		Kind: call.DOMEvent, Tab: t.tab.Status(), Name: CalledEvent, PageEvent: CalledEvent,
-		Payload: call.JSON(out), PreviousCallID: reply.ID,
+		Kind:           call.DOMEvent,
+		Tab:            t.tab.Status(),
+		Name:           CalledEvent,
+		PageEvent:      CalledEvent,
+		Payload:        call.JSON(out),
+		PreviousCallID: reply.ID,
 	})
 }
 
@@ -115,7 +134,8 @@ func (t *Attachments) report(r, was attachedRow, what, how string) {
 		used := what == "activated" && (key == "opened" || key == "clicked" || key == "activation")
 		came := key == "installed" && what != "activated" && r.instances > 0 && was.instances == 0
 		went := key == "removed" && what != "activated" && r.instances == 0 && was.instances > 0
-		if key != what && !used && !came && !went && !(plain && what == "activated") {
+		activated := plain && what == "activated"
+		if key != what && !used && !came && !went && !activated {
 			continue
 		}
 		o := t.Maps.At(t.tab.Status().URL)
@@ -132,7 +152,13 @@ func (t *Attachments) report(r, was attachedRow, what, how string) {
 			if !t.signals.ListensTo(s) {
 				continue
 			}
-			full := map[string]any{"attachment_id": r.ID, "launcher_id": r.attachment.ID, "kind": r.attachment.Kind, "state": r.state, "reported": what}
+			full := map[string]any{
+				"attachment_id": r.ID,
+				"launcher_id":   r.attachment.ID,
+				"kind":          r.attachment.Kind,
+				"state":         r.state,
+				"reported":      what,
+			}
 			if how != "" {
 				full["how"] = how
 			}

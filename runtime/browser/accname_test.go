@@ -23,7 +23,9 @@ func TestRolesAndNamesAreThoseOfTheBrowser(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	total, inRows, located := 0, 0, 0
+	total := 0
+	inRows := 0
+	located := 0
 	for _, path := range pages {
 		page := strings.TrimSuffix(filepath.Base(path), ".html")
 		t.Run(page, func(t *testing.T) {
@@ -56,9 +58,19 @@ func TestRolesAndNamesAreThoseOfTheBrowser(t *testing.T) {
 				}
 				if page == "table" && e.Role != "" && e.Role != "none" && e.Role != "generic" {
 					located++
-					l := map[string]any{"role": e.Role, "name": want, "exact": true, "within": map[string]any{"selector": `[data-cell="` + id + `"]`}}
-					if err := tab.Call(ctx, "", "wait_for", map[string]any{"locator": l, "state": "attached", "timeout_ms": 0}, nil); err != nil {
-						t.Errorf("%s (%s): the locator does not find it by its name %q: %v", e.Label, e.Theirs.Role, want, fault.From(err).Evidence)
+					l := map[string]any{
+						"role":   e.Role,
+						"name":   want,
+						"exact":  true,
+						"within": map[string]any{"selector": `[data-cell="` + id + `"]`},
+					}
+					if err := tab.Call(
+						ctx, "", "wait_for", map[string]any{"locator": l, "state": "attached", "timeout_ms": 0}, nil,
+					); err != nil {
+						t.Errorf(
+							"%s (%s): the locator does not find it by its name %q: %v",
+							e.Label, e.Theirs.Role, want, fault.From(err).Evidence,
+						)
 					}
 				}
 			}

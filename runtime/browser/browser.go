@@ -76,10 +76,16 @@ type Browser struct {
 // only the start. The errors are browser_not_found and browser_failed.
 func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	if opts.Attach != "" && len(opts.InsecureOrigins) > 0 {
-		return nil, fault.New(fault.BrowserFailed, "certificates can be left unchecked only in a browser that is launched, not in one that is attached to")
+		return nil, fault.New(
+			fault.BrowserFailed,
+			"certificates can be left unchecked only in a browser that is launched, not in one that is attached to",
+		)
 	}
 	if opts.Attach != "" && opts.Proxy != "" {
-		return nil, fault.New(fault.BrowserFailed, "a proxy can be given only to a browser that is launched, not to one that is attached to")
+		return nil, fault.New(
+			fault.BrowserFailed,
+			"a proxy can be given only to a browser that is launched, not to one that is attached to",
+		)
 	}
 	b, err := newBrowser(opts)
 	if err != nil {
@@ -88,7 +94,8 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	if err := b.startEgress(); err != nil {
 		return nil, err
 	}
-	if b.insecure, err = network.NewInsecure(opts.InsecureOrigins); err != nil {
+	b.insecure, err = network.NewInsecure(opts.InsecureOrigins)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))
@@ -133,7 +140,10 @@ func newBrowser(opts Options) (*Browser, error) {
 	}
 	b.log = b.log.With("component", "browser")
 	var err error
-	b.transfers, err = files.New(files.Options{UploadDirs: opts.UploadDirs, DownloadDir: opts.DownloadDir, DownloadLimit: opts.DownloadLimit}, b, b.log)
+	b.transfers, err = files.New(
+		files.Options{UploadDirs: opts.UploadDirs, DownloadDir: opts.DownloadDir, DownloadLimit: opts.DownloadLimit},
+		b, b.log,
+	)
 	return b, err
 }
 
@@ -143,7 +153,8 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		if err != nil {
 			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " +
 				address.Unnamed(err).Error(), Err: address.Unnamed(err),
-				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to http://127.0.0.1:9222"}
+				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to " +
+					"http://127.0.0.1:9222"}
 		}
 		t, err := cdp.Dial(ctx, endpoint)
 		if err != nil {
@@ -164,9 +175,16 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), route.OfflineFlags...)
 	}
 	proc, t, err := launch.Start(launch.Options{
-		Path: found.Path, UserDataDir: b.opts.UserDataDir, Headed: b.opts.Headed, Locale: b.opts.Locale, Timezone: b.opts.Timezone,
-		Proxy: b.opts.Proxy, NoSandbox: b.noSandbox, ExtraArgs: b.opts.ExtraArgs,
-		Secrets: b.opts.Secrets, OnWatchdogLost: b.watchdogLost,
+		Path:           found.Path,
+		UserDataDir:    b.opts.UserDataDir,
+		Headed:         b.opts.Headed,
+		Locale:         b.opts.Locale,
+		Timezone:       b.opts.Timezone,
+		Proxy:          b.opts.Proxy,
+		NoSandbox:      b.noSandbox,
+		ExtraArgs:      b.opts.ExtraArgs,
+		Secrets:        b.opts.Secrets,
+		OnWatchdogLost: b.watchdogLost,
 	})
 	var profile *launch.ProfileError
 	switch {
@@ -199,7 +217,10 @@ func (b *Browser) startEgress() error {
 		if err := CheckOrigins(slices.Concat(o.AllowOrigins, o.BlockOrigins)...); err != nil {
 			return err
 		}
-		return fault.New(fault.BrowserFailed, "origins can be allowed and blocked only in a browser that is launched, not in one that is attached to")
+		return fault.New(
+			fault.BrowserFailed,
+			"origins can be allowed and blocked only in a browser that is launched, not in one that is attached to",
+		)
 	}
 	egress, err := network.StartEgress(o.AllowOrigins, o.BlockOrigins, o.Proxy, b.log)
 	if err != nil {
@@ -217,7 +238,12 @@ func (b *Browser) startEgress() error {
 
 // emulation are the options of what tabs emulate from the start.
 func (b *Browser) emulation() emulate.Options {
-	return emulate.Options{Viewport: b.opts.Viewport, Locale: b.opts.Locale, Timezone: b.opts.Timezone, Launched: b.process != nil}
+	return emulate.Options{
+		Viewport: b.opts.Viewport,
+		Locale:   b.opts.Locale,
+		Timezone: b.opts.Timezone,
+		Launched: b.process != nil,
+	}
 }
 
 // Owner implements files.Browser.
@@ -282,10 +308,16 @@ func (b *Browser) handshake(ctx context.Context) error {
 		Product string `json:"product"`
 	}
 	commands := []cdp.Command{
-		{Method: "Target.setDiscoverTargets", Params: []byte(`{"discover":true,"filter":[{"type":"page"},{"exclude":true}]}`)},
+		{
+			Method: "Target.setDiscoverTargets",
+			Params: []byte(`{"discover":true,"filter":[{"type":"page"},{"exclude":true}]}`),
+		},
 		// No filter: Chromium holds back a worker that a filter excludes, and
 		// nobody ever lets it run.
-		{Method: "Target.setAutoAttach", Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
+		{
+			Method: "Target.setAutoAttach",
+			Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`),
+		},
 		{Method: "Browser.getVersion"},
 	}
 	if b.process != nil || b.transfers.Accepts() {
@@ -471,7 +503,10 @@ func (b *Browser) closeOwn(ctx context.Context) {
 		commands = append(commands, cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", target)})
 	}
 	for id := range b.contexts {
-		commands = append(commands, cdp.Command{Method: "Target.disposeBrowserContext", Params: cdp.Object("browserContextId", id)})
+		commands = append(commands, cdp.Command{
+			Method: "Target.disposeBrowserContext",
+			Params: cdp.Object("browserContextId", id),
+		})
 	}
 	b.mu.Unlock()
 	if len(commands) == 0 {

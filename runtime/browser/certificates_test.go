@@ -67,7 +67,8 @@ func TestInsecureOrigins(t *testing.T) {
 			continue
 		}
 		if c.code != "" {
-			if f := fault.From(err); !strings.Contains(f.Message, "the certificate of the server is not valid") || f.NextStep == "" {
+			f := fault.From(err)
+			if !strings.Contains(f.Message, "the certificate of the server is not valid") || f.NextStep == "" {
 				t.Errorf("%s: message %q, next %q", c.name, f.Message, f.NextStep)
 			}
 			continue
@@ -91,7 +92,8 @@ func TestCertificatesAreChecked(t *testing.T) {
 	site := selfSigned(t, nil)
 	tab := launchWith(t, browser.Options{})
 	_, err := tab.Navigate(within(t, 30*time.Second), primitives.NavigateOptions{URL: site.URL})
-	if f := fault.From(err); err == nil || f.Code != fault.NavigationFailed || !strings.Contains(f.Message, "the certificate of the server is not valid") {
+	if f := fault.From(err); err == nil || f.Code != fault.NavigationFailed ||
+		!strings.Contains(f.Message, "the certificate of the server is not valid") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -44,7 +44,12 @@ type message struct {
 const libraryCall = "library-call"
 
 func newPeer(t *testing.T) *peer {
-	p := &peer{t: t, frames: make(chan []byte, 1000), closed: make(chan struct{}), answer: map[string]func(*peer, message){}}
+	p := &peer{
+		t:      t,
+		frames: make(chan []byte, 1000),
+		closed: make(chan struct{}),
+		answer: map[string]func(*peer, message){},
+	}
 	p.on("Browser.getVersion", `{"product":"Scripted/1"}`)
 	p.on("Target.createTarget", `{"targetId":"T"}`)
 	p.on("Page.getFrameTree", `{"frameTree":{"frame":{"id":"T","loaderId":"L","url":"about:blank"}}}`)
@@ -52,7 +57,8 @@ func newPeer(t *testing.T) *peer {
 	p.on("Runtime.evaluate", `{"result":{"type":"string","value":"x"}}`)
 	create := p.answer["Target.createTarget"]
 	p.answer["Target.createTarget"] = func(p *peer, m message) {
-		p.push(`{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"targetId":"T","type":"page","url":"about:blank"},"waitingForDebugger":true}}`)
+		p.push(`{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"targetId":"T",` +
+			`"type":"page","url":"about:blank"},"waitingForDebugger":true}}`)
 		create(p, m)
 	}
 	return p
@@ -146,7 +152,10 @@ func scripted(t *testing.T, p *peer, log io.Writer) (*browser.Browser, *browser.
 	if log == nil {
 		log = io.Discard
 	}
-	b, err := browser.Scripted(within(t, 5*time.Second), p, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), browser.Options{Attach: "scripted"})
+	b, err := browser.Scripted(
+		within(t, 5*time.Second), p, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		browser.Options{Attach: "scripted"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,12 +185,18 @@ func TestMalformedFramesAreSkipped(t *testing.T) {
 	_, tab := scripted(t, p, &log)
 	p.on(libraryCall, libraryAnswer(`{"ok":true,"value":7}`))
 	frames := []string{
-		``, `x`, `{`, `[]`, `null`, `"secret text"`, `{"id":}`, `{"id":"a"}`, `{"id":1.5,"result":{}}`, `{"method":5}`, `{"method":"Page.frameNavigated"}`,
-		`{"method":"Page.frameNavigated","params":[],"sessionId":"S"}`, `{"method":"Page.frameNavigated","params":{"frame":7},"sessionId":"S"}`,
-		`{"method":"Target.attachedToTarget","params":{"sessionId":5}}`, `{"method":"Target.attachedToTarget","params":"secret text"}`,
-		`{"method":"Target.detachedFromTarget","params":{"sessionId":"unknown"}}`, `{"id":999999,"result":{}}`, `{"id":999998,"error":"secret text"}`,
-		`{"method":"Page.javascriptDialogOpening","params":{"message":7},"sessionId":"S"}`, "\xff\xfe", strings.Repeat("[", 100000), `{"a":"` + strings.Repeat(`\\`, 99999),
-		`{"method":"Page.frameDetached","params":{},"sessionId":"S"}`, `{"method":"Page.frameAttached","params":{"frameId":"T","parentFrameId":"T"},"sessionId":"S"}`,
+		``, `x`, `{`, `[]`, `null`, `"secret text"`, `{"id":}`, `{"id":"a"}`,
+		`{"id":1.5,"result":{}}`, `{"method":5}`, `{"method":"Page.frameNavigated"}`,
+		`{"method":"Page.frameNavigated","params":[],"sessionId":"S"}`,
+		`{"method":"Page.frameNavigated","params":{"frame":7},"sessionId":"S"}`,
+		`{"method":"Target.attachedToTarget","params":{"sessionId":5}}`,
+		`{"method":"Target.attachedToTarget","params":"secret text"}`,
+		`{"method":"Target.detachedFromTarget","params":{"sessionId":"unknown"}}`,
+		`{"id":999999,"result":{}}`, `{"id":999998,"error":"secret text"}`,
+		`{"method":"Page.javascriptDialogOpening","params":{"message":7},"sessionId":"S"}`,
+		"\xff\xfe", strings.Repeat("[", 100000), `{"a":"` + strings.Repeat(`\\`, 99999),
+		`{"method":"Page.frameDetached","params":{},"sessionId":"S"}`,
+		`{"method":"Page.frameAttached","params":{"frameId":"T","parentFrameId":"T"},"sessionId":"S"}`,
 	}
 	for _, f := range frames {
 		p.push(f)
@@ -208,16 +223,50 @@ func TestAnswersOfThePageLibrary(t *testing.T) {
 		evidence     any
 		want         any
 	}{
-		{name: "value", result: libraryAnswer(`{"ok":true,"value":{"a":"é\u0000\ud83d\ude00"}}`), want: map[string]any{"a": "é\x00😀"}},
+		{
+			name:   "value",
+			result: libraryAnswer(`{"ok":true,"value":{"a":"é\u0000\ud83d\ude00"}}`),
+			want:   map[string]any{"a": "é\x00😀"},
+		},
 		{name: "no value", result: libraryAnswer(`{"ok":true}`)},
-		{name: "members in another order", result: libraryAnswer(` { "value" : [1] , "ok" : true } `), want: []any{1.0}},
-		{name: "declared code", result: libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{"n":1}}`), code: fault.TargetNotFound, message: "none", evidence: 1.0},
-		{name: "undeclared code", result: libraryAnswer(`{"ok":false,"code":"made_up","message":"secret","evidence":{"n":1}}`), code: fault.HandlerFailed, message: "page function f failed", evidence: 1.0},
-		{name: "thrown", result: `{"result":{"type":"object"},"exceptionDetails":{"text":"Uncaught","exception":{"description":"secret"}}}`, code: fault.HandlerFailed},
-		{name: "thrown text", result: `{"result":{"type":"string","value":"{\"ok\":true,\"value\":7}"},"exceptionDetails":{"text":"secret"}}`, code: fault.HandlerFailed, message: "the page library threw"},
-		{name: "text like an exception", result: libraryAnswer(`{"ok":true,"value":"\"},\"exceptionDetails\":{}"}`), want: `"},"exceptionDetails":{}`},
-		{name: "lines", result: libraryAnswer("{\"ok\":true,\"value\":[\x01,\x02,\x01]}\n{\"a\":\x02}\n7"), want: []any{map[string]any{"a": 7.0}, 7.0, map[string]any{"a": 7.0}}},
-		{name: "a line that is not there", result: libraryAnswer("{\"ok\":true,\"value\":\x03}\n1\n2"), code: fault.HandlerFailed},
+		{
+			name:   "members in another order",
+			result: libraryAnswer(` { "value" : [1] , "ok" : true } `),
+			want:   []any{1.0},
+		},
+		{
+			name:     "declared code",
+			result:   libraryAnswer(`{"ok":false,"code":"target_not_found","message":"none","evidence":{"n":1}}`),
+			code:     fault.TargetNotFound,
+			message:  "none",
+			evidence: 1.0,
+		},
+		{
+			name:     "undeclared code",
+			result:   libraryAnswer(`{"ok":false,"code":"made_up","message":"secret","evidence":{"n":1}}`),
+			code:     fault.HandlerFailed,
+			message:  "page function f failed",
+			evidence: 1.0,
+		},
+		{name: "thrown", result: `{"result":{"type":"object"},"exceptionDetails":{"text":"Uncaught",` +
+			`"exception":{"description":"secret"}}}`, code: fault.HandlerFailed},
+		{name: "thrown text", result: `{"result":{"type":"string","value":"{\"ok\":true,\"value\":7}"},` +
+			`"exceptionDetails":{"text":"secret"}}`, code: fault.HandlerFailed, message: "the page library threw"},
+		{
+			name:   "text like an exception",
+			result: libraryAnswer(`{"ok":true,"value":"\"},\"exceptionDetails\":{}"}`),
+			want:   `"},"exceptionDetails":{}`,
+		},
+		{
+			name:   "lines",
+			result: libraryAnswer("{\"ok\":true,\"value\":[\x01,\x02,\x01]}\n{\"a\":\x02}\n7"),
+			want:   []any{map[string]any{"a": 7.0}, 7.0, map[string]any{"a": 7.0}},
+		},
+		{
+			name:   "a line that is not there",
+			result: libraryAnswer("{\"ok\":true,\"value\":\x03}\n1\n2"),
+			code:   fault.HandlerFailed,
+		},
 		{name: "no string", result: `{"result":{"type":"undefined"}}`, code: fault.HandlerFailed},
 		{name: "no JSON", result: libraryAnswer(`secret`), code: fault.HandlerFailed},
 		{name: "cut", result: libraryAnswer(`{"ok":true,"value":[1,`), code: fault.HandlerFailed},
@@ -232,7 +281,8 @@ func TestAnswersOfThePageLibrary(t *testing.T) {
 			}
 			if err != nil {
 				f := fault.From(err)
-				if strings.Contains(f.Message, "secret") || (c.message != "" && !strings.HasSuffix(f.Message, c.message)) {
+				if strings.Contains(f.Message, "secret") ||
+					(c.message != "" && !strings.HasSuffix(f.Message, c.message)) {
 					t.Errorf("message %q, want %q", f.Message, c.message)
 				}
 				if c.evidence != nil && f.Evidence["n"] != c.evidence {
@@ -264,7 +314,8 @@ func TestRoundTripsOfACall(t *testing.T) {
 		}
 	}
 	// What installs the library and what begins it are sent with the first call.
-	want := "Page.createIsolatedWorld Runtime.evaluate Runtime.evaluate " + libraryCall + " " + libraryCall + " " + libraryCall
+	want := "Page.createIsolatedWorld Runtime.evaluate Runtime.evaluate " + libraryCall + " " + libraryCall + " " +
+		libraryCall
 	if got := strings.Join(p.methods("S")[before:], " "); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -276,19 +327,31 @@ func TestTheAddressOfATabIsItsDocuments(t *testing.T) {
 	p := newPeer(t)
 	_, tab := scripted(t, p, nil)
 	for _, c := range []struct{ event, url, title string }{
-		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"early","url":"https://popup.example/"}}}`, "https://popup.example/", "early"},
-		{`{"sessionId":"S","method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"M","url":"https://a.example/x"}}}`, "https://a.example/x", "early"},
-		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"a","url":""}}}`, "https://a.example/x", "a"},
-		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"a","url":"https://to-come.example/"}}}`, "https://a.example/x", "a"},
-		{`{"sessionId":"S","method":"Page.navigatedWithinDocument","params":{"frameId":"T","url":"https://a.example/x#y"}}`, "https://a.example/x#y", "a"},
-		{`{"sessionId":"S","method":"Page.documentOpened","params":{"frame":{"id":"T","loaderId":"M","url":"https://a.example/opener"}}}`, "https://a.example/opener", "a"},
-		{`{"sessionId":"S","method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"N","url":"chrome-error://chromewebdata/","unreachableUrl":"https://gone.example/"}}}`, "chrome-error://chromewebdata/", "a"},
-		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"gone","url":"https://gone.example/"}}}`, "https://gone.example/", "gone"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"early",` +
+			`"url":"https://popup.example/"}}}`, "https://popup.example/", "early"},
+		{`{"sessionId":"S","method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"M",` +
+			`"url":"https://a.example/x"}}}`, "https://a.example/x", "early"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"a",` +
+			`"url":""}}}`, "https://a.example/x", "a"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"a",` +
+			`"url":"https://to-come.example/"}}}`, "https://a.example/x", "a"},
+		{`{"sessionId":"S","method":"Page.navigatedWithinDocument","params":{"frameId":"T",` +
+			`"url":"https://a.example/x#y"}}`, "https://a.example/x#y", "a"},
+		{`{"sessionId":"S","method":"Page.documentOpened","params":{"frame":{"id":"T","loaderId":"M",` +
+			`"url":"https://a.example/opener"}}}`, "https://a.example/opener", "a"},
+		{`{"sessionId":"S","method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"N",` +
+			`"url":"chrome-error://chromewebdata/","unreachableUrl":"https://gone.example/"}}}`,
+			"chrome-error://chromewebdata/", "a"},
+		{`{"method":"Target.targetInfoChanged","params":{"targetInfo":{"targetId":"T","type":"page","title":"gone",` +
+			`"url":"https://gone.example/"}}}`, "https://gone.example/", "gone"},
 	} {
 		p.push(c.event)
-		_ = tab.Raw(within(t, 5*time.Second), "Runtime.evaluate", map[string]any{"expression": "0"}, nil) // answered after the event
+		// answered after the event
+		_ = tab.Raw(within(t, 5*time.Second), "Runtime.evaluate", map[string]any{"expression": "0"}, nil)
 		if got := tab.Tab(); got.URL != c.url || got.Title != c.title {
-			t.Errorf("after %s: the tab is at %q with title %q, want %q %q", c.event, got.URL, got.Title, c.url, c.title)
+			t.Errorf(
+				"after %s: the tab is at %q with title %q, want %q %q", c.event, got.URL, got.Title, c.url, c.title,
+			)
 		}
 	}
 }
@@ -390,7 +453,9 @@ func TestAMissIsAskedForOnce(t *testing.T) {
 		{`{"role":"button","pierce":false}`, 1},
 	} {
 		before := len(p.methods("S"))
-		r := registry.Invoke(within(t, 5*time.Second), tab, "locator.text_content", json.RawMessage(`{"locator":`+c.locator+`}`))
+		r := registry.Invoke(
+			within(t, 5*time.Second), tab, "locator.text_content", json.RawMessage(`{"locator":`+c.locator+`}`),
+		)
 		if r.Err == nil || r.Err.Code != fault.TargetNotFound {
 			t.Fatalf("%s: got %v", c.locator, r.Err)
 		}
@@ -414,12 +479,14 @@ func TestTheLoadReportIsMadeInOurWorld(t *testing.T) {
 	p.mu.Lock()
 	p.answer["Page.navigate"] = func(p *peer, m message) {
 		p.push(fmt.Sprintf(`{"id":%d,"result":{"frameId":"T","loaderId":"N"},"sessionId":"S"}`, m.ID))
-		p.push(`{"method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"N","url":"https://a.example/"}},"sessionId":"S"}`)
+		p.push(`{"method":"Page.frameNavigated","params":{"frame":{"id":"T","loaderId":"N",` +
+			`"url":"https://a.example/"}},"sessionId":"S"}`)
 		p.push(`{"method":"Page.lifecycleEvent","params":{"frameId":"T","loaderId":"N","name":"load"},"sessionId":"S"}`)
 	}
 	p.mu.Unlock()
 	p.on("Runtime.callFunctionOn", libraryAnswer(`{"title":"a","url":"https://a.example/","status":200}`))
-	if n, err := tab.Navigate(within(t, 5*time.Second), primitives.NavigateOptions{URL: "https://a.example/"}); err != nil || n.Title != "a" || !n.Loaded {
+	n, err := tab.Navigate(within(t, 5*time.Second), primitives.NavigateOptions{URL: "https://a.example/"})
+	if err != nil || n.Title != "a" || !n.Loaded {
 		t.Fatalf("got %+v, %v", n, err)
 	}
 	p.mu.Lock()
@@ -437,7 +504,8 @@ func TestTheLoadReportIsMadeInOurWorld(t *testing.T) {
 			worlds[m.Method] = params["executionContextName"]
 		}
 	}
-	if len(worlds) != 2 || worlds["Page.addScriptToEvaluateOnNewDocument"] != "outrider" || worlds["Runtime.addBinding"] != "outrider" {
+	if len(worlds) != 2 || worlds["Page.addScriptToEvaluateOnNewDocument"] != "outrider" ||
+		worlds["Runtime.addBinding"] != "outrider" {
 		t.Errorf("got the worlds %v, want outrider for both", worlds)
 	}
 }

@@ -69,8 +69,8 @@ func (t *Tab) explainChallenge(err error) error {
 		return err
 	}
 	f.Message = "the server asks for a name and a password (401, HTTP authentication)"
-	f.NextStep = "start with --http-credentials ORIGIN=NAME:SECRET and --secret SECRET=env:VARIABLE, or give the plan " +
-		"http_credentials"
+	f.NextStep = "start with --http-credentials ORIGIN=NAME:SECRET and --secret SECRET=env:VARIABLE, or give the " +
+		"plan http_credentials"
 	asked := t.challenge.Load()
 	if asked == nil {
 		return f

@@ -25,7 +25,8 @@ func awaitDialog(t *testing.T, tab *browser.Tab) primitives.Dialog {
 
 func TestDialogBlocksThePage(t *testing.T) {
 	tab := browsertest.Tab(t)
-	s := newSite(t, map[string]string{"/": `<body style="margin:0"><button style="width:100px;height:100px" onclick="r=prompt('` + strings.Repeat("é", 500) + `','dflt')">x</button>`})
+	s := newSite(t, map[string]string{"/": `<body style="margin:0"><button style="width:100px;` +
+		`height:100px" onclick="r=prompt('` + strings.Repeat("é", 500) + `','dflt')">x</button>`})
 	open(t, tab, s.origin+"/")
 	ctx := within(t, 20*time.Second)
 
@@ -34,7 +35,8 @@ func TestDialogBlocksThePage(t *testing.T) {
 		t.Fatalf("a click that opens a dialog: %v", err)
 	}
 	d := awaitDialog(t, tab)
-	if d.Type != "prompt" || d.DefaultPrompt != "dflt" || !strings.HasPrefix(d.Message, "éé") || !strings.HasPrefix(d.URL, s.origin) || d.OpenedAt.Before(start) {
+	if d.Type != "prompt" || d.DefaultPrompt != "dflt" || !strings.HasPrefix(d.Message, "éé") ||
+		!strings.HasPrefix(d.URL, s.origin) || d.OpenedAt.Before(start) {
 		t.Errorf("got %+v", d)
 	}
 
@@ -169,7 +171,8 @@ func TestDialogsOneAfterTheOther(t *testing.T) {
 func TestDialogBeforeUnload(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{
-		"/":     `<body style="margin:0"><button style="width:100px;height:100px">x</button><script>onbeforeunload=e=>e.preventDefault()</script>`,
+		"/": `<body style="margin:0"><button style="width:100px;height:100px">x</button>` +
+			`<script>onbeforeunload=e=>e.preventDefault()</script>`,
 		"/next": `<title>next</title>`,
 	})
 	open(t, tab, s.origin+"/")
@@ -208,7 +211,8 @@ func TestDialogBeforeUnload(t *testing.T) {
 // A navigation right after a page may be left goes where it is to go, also while the one
 // that asked is still on its way.
 func TestNavigatingAfterBeforeUnload(t *testing.T) {
-	page := `<body style="margin:0"><button style="width:100px;height:100px">x</button><script>onbeforeunload=e=>e.preventDefault()</script>`
+	page := `<body style="margin:0"><button style="width:100px;height:100px">x</button>` +
+		`<script>onbeforeunload=e=>e.preventDefault()</script>`
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{"/": page, "/next": `<title>next</title>`, "/other": `<title>other</title>`})
 	for _, to := range []string{"/next", "/other"} {
@@ -232,7 +236,9 @@ func TestNavigatingIntoADialog(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{"/": `<title>t</title><script>alert(1)</script>late`})
 	start := time.Now()
-	nav, err := tab.Navigate(within(t, 10*time.Second), primitives.NavigateOptions{URL: s.origin + "/", LoadTimeout: patience})
+	nav, err := tab.Navigate(
+		within(t, 10*time.Second), primitives.NavigateOptions{URL: s.origin + "/", LoadTimeout: patience},
+	)
 	if err != nil || !nav.Replaced || nav.Loaded || nav.URL != s.origin+"/" {
 		t.Errorf("got %+v, %v", nav, err)
 	}

@@ -62,7 +62,8 @@ func startDriver(b *testing.B, name, absent string, command ...string) *driver {
 		_ = cmd.Wait()
 	})
 	d.in, d.out = in, bufio.NewScanner(out)
-	if d.version, err = d.ask("version"); err != nil {
+	d.version, err = d.ask("version")
+	if err != nil {
 		d.missing = err.Error()
 	}
 	return d
@@ -110,8 +111,14 @@ func BenchmarkDrivers(b *testing.B) {
 		return reason
 	}
 	others := []*driver{
-		startDriver(b, "chromedp", absent("OUTRIDER_CHROMEDP", "its program was not built"), os.Getenv("OUTRIDER_CHROMEDP")),
-		startDriver(b, "Playwright", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"), "node", "../../testdata/drivers/playwright.mjs"),
+		startDriver(
+			b, "chromedp", absent("OUTRIDER_CHROMEDP", "its program was not built"), os.Getenv("OUTRIDER_CHROMEDP"),
+		),
+		startDriver(
+			b,
+			"Playwright", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"),
+			"node", "../../testdata/drivers/playwright.mjs",
+		),
 	}
 	base := peerServer(b)
 	p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: base, tab: browsertest.Tab(b)}
@@ -119,7 +126,11 @@ func BenchmarkDrivers(b *testing.B) {
 	run := func(name, path, op string, ours, floor func() time.Duration) {
 		b.Run(name, func(b *testing.B) {
 			p.b = b
-			row := driverRow{name: name, times: make([][]time.Duration, 2+len(others)), failed: make([]string, len(others))}
+			row := driverRow{
+				name:   name,
+				times:  make([][]time.Duration, 2+len(others)),
+				failed: make([]string, len(others)),
+			}
 			if path != "" {
 				p.at(path)
 				ours()
@@ -154,7 +165,8 @@ func BenchmarkDrivers(b *testing.B) {
 						continue
 					default:
 						var err error
-						if took, err = others[side-2].time(op); err != nil {
+						took, err = others[side-2].time(op)
+						if err != nil {
 							b.Logf("%s: %s: %v", others[side-2].name, op, err)
 							row.failed[side-2] = "failed"
 							continue
@@ -189,11 +201,20 @@ func BenchmarkDrivers(b *testing.B) {
 		}
 	}
 	idle := func() { p.ask(`''`) }
-	run("navigate until load", "/", "navigate "+base+"/", then(func() { p.at("/") }, idle), then(func() { p.navigateFloor("/") }, idle))
-	run("navigate, 20 frames", "/frames", "navigate "+base+"/frames", then(func() { p.at("/frames") }, idle), then(func() { p.navigateFloor("/frames") }, idle))
-	run("click", "/", "click", timed(func() { p.invoke("pointer.click", `{"locator":{"selector":"#go"}}`) }), timed(p.clickFloor))
+	run(
+		"navigate until load", "/", "navigate "+base+"/",
+		then(func() { p.at("/") }, idle), then(func() { p.navigateFloor("/") }, idle),
+	)
+	run(
+		"navigate, 20 frames", "/frames", "navigate "+base+"/frames",
+		then(func() { p.at("/frames") }, idle), then(func() { p.navigateFloor("/frames") }, idle),
+	)
+	run("click", "/", "click", timed(func() {
+		p.invoke("pointer.click", `{"locator":{"selector":"#go"}}`)
+	}), timed(p.clickFloor))
 	filled := func() {
-		if v := p.ask(`(() => { const e = document.querySelector('#name'), v = e.value; e.value = ''; return v })()`); v != peerText {
+		v := p.ask(`(() => { const e = document.querySelector('#name'), v = e.value; e.value = ''; return v })()`)
+		if v != peerText {
 			p.b.Fatalf("the field has %q", v)
 		}
 	}
@@ -209,7 +230,9 @@ func BenchmarkDrivers(b *testing.B) {
 		p.ask(`(() => { document.querySelector('#name').focus(); return '' })()`)
 		p.floor(browser.TypeText(peerText)...)
 	}, filled))
-	run("evaluate 1+1", "/", "evaluate", timed(func() { p.invoke("page.evaluate", `{"body":"return 1+1"}`) }), timed(func() {
+	run("evaluate 1+1", "/", "evaluate", timed(func() {
+		p.invoke("page.evaluate", `{"body":"return 1+1"}`)
+	}), timed(func() {
 		p.floor(browser.RawCommand{Method: "Runtime.evaluate", Params: `{"expression":"1+1","returnByValue":true}`})
 	}))
 	engine, err := expr.New("", nil)
@@ -222,7 +245,9 @@ func BenchmarkDrivers(b *testing.B) {
 		b.Fatal(problems)
 	}
 	for _, rows := range []int{1_000, 10_000} {
-		run(fmt.Sprintf("extract %d records", rows), fmt.Sprintf("/rows/%d", rows), fmt.Sprintf("extract %d", rows), timed(func() {
+		run(fmt.Sprintf(
+			"extract %d records", rows,
+		), fmt.Sprintf("/rows/%d", rows), fmt.Sprintf("extract %d", rows), timed(func() {
 			records, _, err := extract.Records(p.ctx, p.tab, projection.MostLimits(0))
 			if err != nil || bytes.Count(records, []byte(`"price"`)) != rows {
 				p.b.Fatalf("%v: %.200s", err, records)
@@ -233,9 +258,13 @@ func BenchmarkDrivers(b *testing.B) {
 			}
 		}))
 	}
-	run("snapshot of 5,000 elements", "/goods", "snapshot", timed(func() { p.invoke("page.snapshot", `{"max_nodes":20000,"max_bytes":4000000}`) }),
+	run("snapshot of 5,000 elements", "/goods", "snapshot", timed(func() {
+		p.invoke("page.snapshot", `{"max_nodes":20000,"max_bytes":4000000}`)
+	}),
 		timed(func() { p.ask(snapshotFloor) }))
-	run("picture, JPEG", "/high", "picture", timed(func() { p.invoke("browser.screenshot", `{"format":"jpeg","quality":80}`) }), timed(func() {
+	run("picture, JPEG", "/high", "picture", timed(func() {
+		p.invoke("browser.screenshot", `{"format":"jpeg","quality":80}`)
+	}), timed(func() {
 		p.floor(browser.RawCommand{Method: "Page.captureScreenshot", Params: `{"format":"jpeg","quality":80}`})
 	}))
 	since := func(end time.Time, said string) time.Duration {
@@ -315,10 +344,13 @@ func (t *driverTable) markdown(program string, others []*driver) []byte {
 			version = name + " " + number
 		}
 	}
-	fmt.Fprintf(&out, "# Beside other drivers\n\nThe same work in raw CDP, with Outrider and with other drivers, in one run whose turns are shuffled.\n"+
-		"`make bench-drivers` measures and writes this page.\n\n%s\n\n", strings.TrimSpace(os.Getenv("OUTRIDER_DRIVERS_ABOUT")))
+	fmt.Fprintf(&out, "# Beside other drivers\n\nThe same work in raw CDP, with Outrider and with other drivers, in "+
+		"one run whose turns are shuffled.\n"+
+		"`make bench-drivers` measures and writes this page.\n\n%s\n\n",
+		strings.TrimSpace(os.Getenv("OUTRIDER_DRIVERS_ABOUT")))
 	fmt.Fprintf(&out, "%s, headless: one for raw CDP and Outrider, and one for each other. Times are medians of\n"+
-		"%d rounds, in ms. In brackets is the ratio to raw CDP, which is the fewest messages that do the work, without any\n"+
+		"%d rounds, in ms. In brackets is the ratio to raw CDP, which is the fewest messages that do the work, "+
+		"without any\n"+
 		"check.\n", version, t.rounds)
 	for _, d := range others {
 		if d.missing != "" {
@@ -349,10 +381,12 @@ func (t *driverTable) markdown(program string, others []*driver) []byte {
 - *Extract* is a projection in Outrider, and an evaluate that gives a list of objects in the others. The raw one gives
   one text.
 - *Fill* puts the text in at once, *type* sends a key for each character. chromedp has no fill.
-- *Snapshot* is `+"`page.snapshot`, `ariaSnapshot` of Playwright and the browser's accessibility tree as chromedp gives it"+`.
+- *Snapshot* is `+
+		"`page.snapshot`, `ariaSnapshot` of Playwright and the browser's accessibility tree as chromedp gives it"+`.
   The raw one is a walk of the page in one evaluate.
 - *Late element* is the time from the insertion of an element to the answer of the call that waits for it.
-- Playwright waits for `+"`load`"+` and for the actions that a click starts. Outrider does a hit test before and during it.
+- Playwright waits for `+"`load`"+
+		` and for the actions that a click starts. Outrider does a hit test before and during it.
 `)
 	return out.Bytes()
 }

@@ -41,7 +41,12 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 // Events implements primitives.PageWatch.
 func (w *watch) Events() primitives.PageEvents {
 	now := w.tab.Activity()
-	e := primitives.PageEvents{From: w.page.URL, To: now.URL, NewDocument: now.Documents != w.page.Documents, Gone: now.Over}
+	e := primitives.PageEvents{
+		From:        w.page.URL,
+		To:          now.URL,
+		NewDocument: now.Documents != w.page.Documents,
+		Gone:        now.Over,
+	}
 	e.Loading = now.Loading && !e.NewDocument
 	if now.Dialogs != w.page.Dialogs && now.LastDialog != nil {
 		e.Dialogs = append(e.Dialogs, *now.LastDialog)

@@ -26,23 +26,55 @@ func TestEffects(t *testing.T) {
 		primitive, args string
 		want            string // subset of the report
 	}{
-		{name: "#grow", want: `{"observed":true,"dom":{"added":3,"removed":0},"requests":{"$absent":true},"url":{"$absent":true}}`},
-		{name: "#asks", want: `{"requests":{"started":1,"pending":0,"first":[{"method":"GET","type":"fetch","status":200}]},"dom":{"attributes":1}}`},
+		{
+			name: "#grow",
+			want: `{"observed":true,"dom":{"added":3,"removed":0},"requests":{"$absent":true},"url":{"$absent":true}}`,
+		},
+		{name: "#asks", want: `{"requests":{"started":1,"pending":0,"first":[{"method":"GET","type":"fetch",` +
+			`"status":200}]},"dom":{"attributes":1}}`},
 		{name: "#warn", want: `{"dialog":{"type":"alert","open":true},"unseen":["documents behind a dialog or gone"]}`},
 		{name: "#hash", want: `{"url":{"new_document":false,"to":{"$regex":"#there$"}}}`},
-		{name: "#leave", want: `{"url":{"new_document":true,"from":{"$regex":"act.html$"},"to":{"$regex":"next.html$"}}}`},
+		{
+			name: "#leave",
+			want: `{"url":{"new_document":true,"from":{"$regex":"act.html$"},"to":{"$regex":"next.html$"}}}`,
+		},
 		{name: "#tab", want: `{"tabs":{"$length":1}}`},
 		{name: "#late", want: `{"dom":{"$absent":true}}`},
 		{name: "focus", primitive: "dom.focus", args: `{"locator":{"selector":"#field"},"effects":true}`,
-			want: `{"summary":"focus","focus":{"from":null,"to":{"tag_name":"input","id":"field","role":"textbox","name":"Name"}}}`},
+			want: `{"summary":"focus","focus":{"from":null,"to":{"tag_name":"input","id":"field","role":"textbox",` +
+				`"name":"Name"}}}`},
 		{name: "value", primitive: "text.insert", args: `{"target":{"selector":"#field"},"text":"Ada","effects":true}`,
 			want: `{"values":[{"length":3,"target":{"id":"field","name":"Name"}}]}`},
-		{name: "what is edited tells nothing of its text", primitive: "dom.focus", args: `{"locator":{"selector":"#title"},"effects":true}`,
-			want: `{"focus":{"to":{"tag_name":"h2","id":"title","role":"heading","name":""}}}`},
-		{name: "none", primitive: "pointer.click", args: `{"x":700,"y":600,"effects":{"window_ms":5000}}`, want: `{"observed":false,"summary":"none observed","window_ms":{"$lt":4000}}`},
-		{name: "no longer than the caller's own time allows", primitive: "pointer.click", args: `{"locator":{"selector":"#restless"},"timeout_ms":0,"effects":true}`, want: `{"observed":true,"window_ms":{"$lt":290}}`},
-		{name: "in a frame", primitive: "pointer.click", args: `{"x":40,"y":320,"effects":true}`, want: `{"dom":{"added":1},"focus":{"to":{"role":"button"}}}`},
-		{name: "after a failure", primitive: "pointer.click", args: `{"locator":{"selector":"#none"},"timeout_ms":0,"effects":true}`, want: `{"observed":false}`},
+		{
+			name:      "what is edited tells nothing of its text",
+			primitive: "dom.focus",
+			args:      `{"locator":{"selector":"#title"},"effects":true}`,
+			want:      `{"focus":{"to":{"tag_name":"h2","id":"title","role":"heading","name":""}}}`,
+		},
+		{
+			name:      "none",
+			primitive: "pointer.click",
+			args:      `{"x":700,"y":600,"effects":{"window_ms":5000}}`,
+			want:      `{"observed":false,"summary":"none observed","window_ms":{"$lt":4000}}`,
+		},
+		{
+			name:      "no longer than the caller's own time allows",
+			primitive: "pointer.click",
+			args:      `{"locator":{"selector":"#restless"},"timeout_ms":0,"effects":true}`,
+			want:      `{"observed":true,"window_ms":{"$lt":290}}`,
+		},
+		{
+			name:      "in a frame",
+			primitive: "pointer.click",
+			args:      `{"x":40,"y":320,"effects":true}`,
+			want:      `{"dom":{"added":1},"focus":{"to":{"role":"button"}}}`,
+		},
+		{
+			name:      "after a failure",
+			primitive: "pointer.click",
+			args:      `{"locator":{"selector":"#none"},"timeout_ms":0,"effects":true}`,
+			want:      `{"observed":false}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tab := browsertest.Tab(t)

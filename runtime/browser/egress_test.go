@@ -29,30 +29,33 @@ var vectors = map[string]string{
 	"redirected navigation": `<script>location.href = "/redirect/NAME"</script>`,
 	"meta refresh":          `<meta http-equiv="refresh" content="0;url=B/hit/NAME">`,
 	"script navigation":     `<script>location.href = "B/hit/NAME"</script>`,
-	"form post":             `<form method="post" action="B/hit/NAME"></form><script>document.forms[0].submit()</script>`,
-	"popup":                 `<script>open("B/hit/NAME")</script>`,
-	"redirected image":      `<img src="/redirect/NAME">`,
-	"image":                 `<img src="B/hit/NAME">`,
-	"script":                `<script src="B/hit/NAME"></script>`,
-	"style sheet":           `<link rel="stylesheet" href="B/hit/NAME">`,
-	"object":                `<object data="B/hit/NAME"></object>`,
-	"preload":               `<link rel="preload" as="image" href="B/hit/NAME">`,
-	"prefetch":              `<link rel="prefetch" href="B/hit/NAME">`,
-	"fetch":                 `<script>fetch("B/hit/NAME", {mode: "no-cors"})</script>`,
-	"beacon":                `<script>document.title = navigator.sendBeacon("B/hit/NAME", "x")</script>`,
-	"keepalive":             `<script>fetch("B/hit/NAME", {mode: "no-cors", keepalive: true})</script>`,
-	"event source":          `<script>new EventSource("B/hit/NAME")</script>`,
-	"socket":                `<script>new WebSocket("B/hit/NAME".replace("http", "ws"))</script>`,
-	"iframe":                `<iframe src="B/hit/NAME"></iframe>`,
-	"srcdoc iframe":         `<iframe srcdoc="<img src='B/hit/NAME'>"></iframe>`,
-	"data iframe":           `<iframe src="data:text/html,<img src='B/hit/NAME'>"></iframe>`,
-	"worker":                `<script>new Worker("/worker/NAME")</script>`,
-	"worker socket":         `<script>new Worker("/socket-worker/NAME")</script>`,
-	"shared worker":         `<script>new SharedWorker("/worker/NAME")</script>`,
-	"service worker":        `<script>navigator.serviceWorker.register("/worker/NAME")</script>`,
-	"download":              `<a href="B/hit/NAME" download></a><script>document.querySelector("a").click()</script>`,
-	"speculation rules":     `<script type="speculationrules">{"prefetch": [{"source": "list", "urls": ["B/hit/NAME"], "eagerness": "immediate"}]}</script>`,
-	"stun":                  `<script>(async () => { const c = new RTCPeerConnection({iceServers: [{urls: "stun:STUN"}]}); c.createDataChannel("x"); await c.setLocalDescription() })()</script>`,
+	"form post": `<form method="post" action="B/hit/NAME"></form>` +
+		`<script>document.forms[0].submit()</script>`,
+	"popup":            `<script>open("B/hit/NAME")</script>`,
+	"redirected image": `<img src="/redirect/NAME">`,
+	"image":            `<img src="B/hit/NAME">`,
+	"script":           `<script src="B/hit/NAME"></script>`,
+	"style sheet":      `<link rel="stylesheet" href="B/hit/NAME">`,
+	"object":           `<object data="B/hit/NAME"></object>`,
+	"preload":          `<link rel="preload" as="image" href="B/hit/NAME">`,
+	"prefetch":         `<link rel="prefetch" href="B/hit/NAME">`,
+	"fetch":            `<script>fetch("B/hit/NAME", {mode: "no-cors"})</script>`,
+	"beacon":           `<script>document.title = navigator.sendBeacon("B/hit/NAME", "x")</script>`,
+	"keepalive":        `<script>fetch("B/hit/NAME", {mode: "no-cors", keepalive: true})</script>`,
+	"event source":     `<script>new EventSource("B/hit/NAME")</script>`,
+	"socket":           `<script>new WebSocket("B/hit/NAME".replace("http", "ws"))</script>`,
+	"iframe":           `<iframe src="B/hit/NAME"></iframe>`,
+	"srcdoc iframe":    `<iframe srcdoc="<img src='B/hit/NAME'>"></iframe>`,
+	"data iframe":      `<iframe src="data:text/html,<img src='B/hit/NAME'>"></iframe>`,
+	"worker":           `<script>new Worker("/worker/NAME")</script>`,
+	"worker socket":    `<script>new Worker("/socket-worker/NAME")</script>`,
+	"shared worker":    `<script>new SharedWorker("/worker/NAME")</script>`,
+	"service worker":   `<script>navigator.serviceWorker.register("/worker/NAME")</script>`,
+	"download":         `<a href="B/hit/NAME" download></a><script>document.querySelector("a").click()</script>`,
+	"speculation rules": `<script type="speculationrules">{"prefetch": [{"source": "list", ` +
+		`"urls": ["B/hit/NAME"], "eagerness": "immediate"}]}</script>`,
+	"stun": `<script>(async () => { const c = new RTCPeerConnection({iceServers: [{urls: ` +
+		`"stun:STUN"}]}); c.createDataChannel("x"); await c.setLocalDescription() })()</script>`,
 }
 
 // world is an allowed and a forbidden host.
@@ -92,7 +95,9 @@ func newHosts(t *testing.T) *hosts {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/v/"):
 			w.Header().Set("Content-Type", "text/html")
-			page := strings.NewReplacer("B/hit/NAME", target, "NAME", url.PathEscape(name), "STUN", stun.LocalAddr().String()).Replace(vectors[name])
+			page := strings.NewReplacer(
+				"B/hit/NAME", target, "NAME", url.PathEscape(name), "STUN", stun.LocalAddr().String(),
+			).Replace(vectors[name])
 			fmt.Fprint(w, "<!doctype html><title>vector</title><body>"+page)
 		case strings.HasPrefix(r.URL.Path, "/redirect/"):
 			http.Redirect(w, r, target, http.StatusFound)
@@ -158,7 +163,10 @@ func (h *hosts) visit(t *testing.T, tab *browser.Tab) {
 			}
 			// Where the vector is a navigation itself, this one may fail.
 			// One that takes too long is stopped, and a page that was stopped proves nothing.
-			_, _ = v.Navigate(ctx, primitives.NavigateOptions{URL: h.allowed.URL + "/v/" + url.PathEscape(name), LoadTimeout: patience / 2})
+			_, _ = v.Navigate(ctx, primitives.NavigateOptions{
+				URL:         h.allowed.URL + "/v/" + url.PathEscape(name),
+				LoadTimeout: patience / 2,
+			})
 		})
 	}
 	all.Wait()
@@ -231,7 +239,10 @@ func TestEgressNavigation(t *testing.T) {
 		{"allowed", h.allowed.URL + "/", ""},
 		{"forbidden", h.forbidden.URL + "/", fault.OriginBlocked},
 		{"redirected", h.allowed.URL + "/redirect/x", fault.OriginBlocked},
-		{"another name of the address", strings.Replace(h.allowed.URL, "127.0.0.1", "localhost", 1) + "/", fault.OriginBlocked},
+		{
+			"another name of the address",
+			strings.Replace(h.allowed.URL, "127.0.0.1", "localhost", 1) + "/", fault.OriginBlocked,
+		},
 		{"a file", "file:///etc/hostname", fault.OriginBlocked},
 		{"a page of the browser", "chrome://version", fault.OriginBlocked},
 		{"no host", "data:text/html,x", ""},
@@ -250,10 +261,14 @@ func TestEgressNavigation(t *testing.T) {
 func TestBlockedOriginsAlone(t *testing.T) {
 	h := newHosts(t)
 	tab := launchWith(t, browser.Options{BlockOrigins: []string{h.forbidden.URL}})
-	if _, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{URL: h.allowed.URL + "/"}); err != nil {
+	if _, err := tab.Navigate(
+		within(t, 20*time.Second), primitives.NavigateOptions{URL: h.allowed.URL + "/"},
+	); err != nil {
 		t.Errorf("what is not blocked: %v", err)
 	}
-	if _, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{URL: h.forbidden.URL + "/"}); fault.CodeOf(err) != fault.OriginBlocked {
+	if _, err := tab.Navigate(
+		within(t, 20*time.Second), primitives.NavigateOptions{URL: h.forbidden.URL + "/"},
+	); fault.CodeOf(err) != fault.OriginBlocked {
 		t.Errorf("what is blocked: %v", err)
 	}
 }
@@ -272,7 +287,10 @@ func TestFenceNeedsABrowserOfItsOwn(t *testing.T) {
 
 // A proxy that nobody uses would be worse than none.
 func TestProxyNeedsABrowserOfItsOwn(t *testing.T) {
-	_, err := browser.Launch(within(t, 5*time.Second), browser.Options{Proxy: "http://127.0.0.1:1", Attach: "http://127.0.0.1:1"})
+	_, err := browser.Launch(within(t, 5*time.Second), browser.Options{
+		Proxy:  "http://127.0.0.1:1",
+		Attach: "http://127.0.0.1:1",
+	})
 	if fault.CodeOf(err) != fault.BrowserFailed || !strings.Contains(err.Error(), "a proxy") {
 		t.Errorf("a proxy for a browser that runs already: got %v, want browser_failed that tells of the proxy", err)
 	}
@@ -298,10 +316,13 @@ func TestCredentialsOfAProxyStandOnNoCommandLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tab.Navigate(within(t, time.Minute), primitives.NavigateOptions{URL: "http://shop.example/"}); err != nil {
+	if _, err := tab.Navigate(
+		within(t, time.Minute), primitives.NavigateOptions{URL: "http://shop.example/"},
+	); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := seen.Load("shop.example"); !ok || got != "Basic "+base64.StdEncoding.EncodeToString([]byte("somebody:opensesame")) {
+	got, ok := seen.Load("shop.example")
+	if !ok || got != "Basic "+base64.StdEncoding.EncodeToString([]byte("somebody:opensesame")) {
 		t.Errorf("the proxy received %v", got)
 	}
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -68,7 +68,8 @@ func (t *Tab) CallInEmpty(ctx context.Context, origins []string, fn string, args
 		return err
 	}
 	for _, origin := range origins {
-		if _, err = t.Navigate(ctx, primitives.NavigateOptions{URL: origin + "/"}); err == nil {
+		_, err = t.Navigate(ctx, primitives.NavigateOptions{URL: origin + "/"})
+		if err == nil {
 			err = t.Call(ctx, "", fn, args(origin), nil)
 		}
 		if err != nil {

@@ -18,7 +18,10 @@ func TestEmulationReachesRequestsAndFrames(t *testing.T) {
 	tab := browsertest.Tab(t)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><title>echo</title><p>%s|%s</p>`, r.Header.Get("User-Agent"), r.Header.Get("Accept-Language"))
+		fmt.Fprintf(
+			w, `<!doctype html><title>echo</title><p>%s|%s</p>`,
+			r.Header.Get("User-Agent"), r.Header.Get("Accept-Language"),
+		)
 	}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	other := strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)
@@ -39,7 +42,11 @@ func TestEmulationReachesRequestsAndFrames(t *testing.T) {
 	if got, err := tab.Eval(within(t, 5*time.Second), "", say); got != want {
 		t.Errorf("the next document: got %q, want %q, %v", got, want, err)
 	}
-	if got, err := tab.Eval(within(t, 10*time.Second), "", `new Promise(ok => { const f = document.createElement("iframe"); f.src = "`+other+`/frame"; f.onload = () => ok("loaded"); document.body.append(f) })`); got != "loaded" {
+	if got, err := tab.Eval(
+		within(t, 10*time.Second), "",
+		`new Promise(ok => { const f = document.createElement("iframe"); f.src = "`+other+
+			`/frame"; f.onload = () => ok("loaded"); document.body.append(f) })`,
+	); got != "loaded" {
 		t.Fatal(got, err)
 	}
 	frames := tab.Frames()

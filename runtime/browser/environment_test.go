@@ -25,12 +25,18 @@ import (
 func TestNothingIsEmulated(t *testing.T) {
 	b := browsertest.Browser(t)
 	tab := browsertest.Tab(t)
-	got, err := tab.Eval(within(t, 10*time.Second), "", `JSON.stringify({touch:navigator.maxTouchPoints,ratio:devicePixelRatio,focus:document.hasFocus(),
-		wide:innerWidth,high:innerHeight>400&&innerHeight<=800,outer:outerWidth,webdriver:navigator.webdriver,mobile:navigator.userAgentData?.mobile})`)
+	got, err := tab.Eval(
+		within(t, 10*time.Second), "",
+		`JSON.stringify({touch:navigator.maxTouchPoints,ratio:devicePixelRatio,focus:document.hasFocus(),
+		wide:innerWidth,high:innerHeight>400&&innerHeight<=800,outer:outerWidth,webdriver:navigator.webdriver,mobile:navigator.userAgentData?.mobile})`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"touch":0,"ratio":1,"focus":true,"wide":%d,"high":true,"outer":%d,"webdriver":true}`, launch.WindowWidth, launch.WindowWidth)
+	want := fmt.Sprintf(
+		`{"touch":0,"ratio":1,"focus":true,"wide":%d,"high":true,"outer":%d,"webdriver":true}`,
+		launch.WindowWidth, launch.WindowWidth,
+	)
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -46,7 +52,8 @@ func TestWhatIsAskedForIsEmulated(t *testing.T) {
 	})
 	s := newSite(t, map[string]string{"/": `<iframe src="{{OTHER}}/in"></iframe>`, "/in": `in`})
 	tab := newTab(t, b, s.origin+"/")
-	const expression = `JSON.stringify([navigator.language,Intl.NumberFormat().resolvedOptions().locale,Intl.DateTimeFormat().resolvedOptions().timeZone,new Date(0).getHours()])`
+	const expression = `JSON.stringify([navigator.language,Intl.NumberFormat().resolvedOptions().locale,` +
+		`Intl.DateTimeFormat().resolvedOptions().timeZone,new Date(0).getHours()])`
 	want := `["de-CH","de-CH","Asia/Tokyo",9]`
 	for _, f := range tab.Frames() {
 		if got, err := tab.Eval(within(t, 10*time.Second), f.ID, expression); err != nil || got != want {
@@ -62,12 +69,14 @@ func TestWhatIsAskedForIsEmulated(t *testing.T) {
 // in front, without coming to the front.
 func TestTabsInTheBackground(t *testing.T) {
 	b := browsertest.Launch(t, nil)
-	s := newSite(t, map[string]string{"/": `<body style="margin:0;background:rgb(0,128,0)"><button style="width:100px;height:100px" onclick="n=(window.n||0)+1">x</button><input autofocus>`})
+	s := newSite(t, map[string]string{"/": `<body style="margin:0;background:rgb(0,128,0)">` +
+		`<button style="width:100px;height:100px" onclick="n=(window.n||0)+1">x</button><input autofocus>`})
 	const count = 16
 	tabs := make([]*browser.Tab, count)
 	for i := range tabs {
 		var err error
-		if tabs[i], err = b.NewTab(within(t, time.Minute), s.origin+"/", browser.TabOptions{Background: i > 0}); err != nil {
+		tabs[i], err = b.NewTab(within(t, time.Minute), s.origin+"/", browser.TabOptions{Background: i > 0})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,10 +96,15 @@ func TestTabsInTheBackground(t *testing.T) {
 					return
 				}
 			}
-			if got, err := tab.Eval(ctx, "", `n+' '+document.hasFocus()`); err != nil || got != fmt.Sprintf("%d true", rounds) {
+			if got, err := tab.Eval(ctx, "", `n+' '+document.hasFocus()`); err != nil ||
+				got != fmt.Sprintf("%d true", rounds) {
 				t.Errorf("got %s, %v", got, err)
 			}
-			if got, err := tab.Eval(ctx, "", `new Promise(r=>{let k=0;const f=()=>++k<5?requestAnimationFrame(f):r(k);f();setTimeout(()=>r('only '+k+' frames'),30000)})`); err != nil || got != "5" {
+			if got, err := tab.Eval(
+				ctx, "",
+				`new Promise(r=>{let k=0;const f=()=>++k<5?requestAnimationFrame(f):r(k);f();setTimeout(()=>r('only `+
+					`'+k+' frames'),30000)})`,
+			); err != nil || got != "5" {
 				t.Errorf("frames: got %s, %v", got, err)
 			}
 		})
@@ -132,7 +146,8 @@ func pixel(t *testing.T, picture []byte, x, y int) color.RGBA {
 
 func TestCapture(t *testing.T) {
 	tab := browsertest.Tab(t)
-	s := newSite(t, map[string]string{"/": `<body style="margin:0;height:5000px;background:linear-gradient(red 0 1000px,lime 1000px 2000px,blue 2000px)">`})
+	s := newSite(t, map[string]string{"/": `<body style="margin:0;height:5000px;background:linear-gradient(red 0 ` +
+		`1000px,lime 1000px 2000px,blue 2000px)">`})
 	open(t, tab, s.origin+"/")
 	ctx := within(t, 30*time.Second)
 	for _, c := range []struct {
@@ -144,11 +159,40 @@ func TestCapture(t *testing.T) {
 		want   color.RGBA
 	}{
 		{name: "png", opts: primitives.CaptureOptions{Format: "png"}, format: "png", want: color.RGBA{255, 0, 0, 255}},
-		{name: "fast", opts: primitives.CaptureOptions{Format: "png", Fast: true}, format: "png", want: color.RGBA{255, 0, 0, 255}},
-		{name: "jpeg", opts: primitives.CaptureOptions{Format: "jpeg", Quality: 90}, format: "jpeg", want: color.RGBA{254, 0, 0, 255}},
-		{name: "scrolled", scroll: 1100, opts: primitives.CaptureOptions{Format: "png"}, format: "png", want: color.RGBA{0, 255, 0, 255}},
-		{name: "clip", opts: primitives.CaptureOptions{Format: "png", Clip: &primitives.Rect{X: 10, Y: 20, Width: 30, Height: 40}}, format: "png", size: "30x40", want: color.RGBA{255, 0, 0, 255}},
-		{name: "clip of the viewport, scrolled", scroll: 2100, opts: primitives.CaptureOptions{Format: "png", Clip: &primitives.Rect{X: 10, Y: 20, Width: 30, Height: 40}}, format: "png", size: "30x40", want: color.RGBA{0, 0, 255, 255}},
+		{
+			name:   "fast",
+			opts:   primitives.CaptureOptions{Format: "png", Fast: true},
+			format: "png",
+			want:   color.RGBA{255, 0, 0, 255},
+		},
+		{
+			name:   "jpeg",
+			opts:   primitives.CaptureOptions{Format: "jpeg", Quality: 90},
+			format: "jpeg",
+			want:   color.RGBA{254, 0, 0, 255},
+		},
+		{
+			name:   "scrolled",
+			scroll: 1100,
+			opts:   primitives.CaptureOptions{Format: "png"},
+			format: "png",
+			want:   color.RGBA{0, 255, 0, 255},
+		},
+		{name: "clip", opts: primitives.CaptureOptions{
+			Format: "png",
+			Clip:   &primitives.Rect{X: 10, Y: 20, Width: 30, Height: 40},
+		}, format: "png", size: "30x40", want: color.RGBA{255, 0, 0, 255}},
+		{
+			name:   "clip of the viewport, scrolled",
+			scroll: 2100,
+			opts: primitives.CaptureOptions{
+				Format: "png",
+				Clip:   &primitives.Rect{X: 10, Y: 20, Width: 30, Height: 40},
+			},
+			format: "png",
+			size:   "30x40",
+			want:   color.RGBA{0, 0, 255, 255},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			size, err := tab.Eval(ctx, "", fmt.Sprintf(`scrollTo(0,%d);innerWidth+"x"+innerHeight`, c.scroll))
@@ -198,7 +242,8 @@ func TestAttach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := exec.Command(found.Path, "--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-port="+port,
+	host := exec.Command(found.Path, "--headless=new", "--no-sandbox", "--no-first-run", "--remote-debugging-port="+
+		port,
 		"--user-data-dir="+profile, "data:text/html,<title>theirs</title>")
 	host.WaitDelay = time.Second
 	if err := host.Start(); err != nil {
@@ -208,7 +253,9 @@ func TestAttach(t *testing.T) {
 		host.Process.Kill()
 		host.Wait()
 		// Its child processes end a moment later and write until then.
-		eventually(t, 10*time.Second, "an end of the other browser", func() bool { return os.RemoveAll(profile) == nil })
+		eventually(t, 10*time.Second, "an end of the other browser", func() bool {
+			return os.RemoveAll(profile) == nil
+		})
 	})
 	eventually(t, 30*time.Second, "the browser's port", func() bool {
 		c, err := net.Dial("tcp", address)
@@ -217,10 +264,14 @@ func TestAttach(t *testing.T) {
 		}
 		return err == nil
 	})
-	s := newSite(t, map[string]string{"/": `<title>ours</title><body style="margin:0"><button style="width:100px;height:100px" onclick="window.open('/popup')">`, "/popup": `<title>popup</title>`})
+	s := newSite(t, map[string]string{"/": `<title>ours</title><body style="margin:0"><button style="width:100px;` +
+		`height:100px" onclick="window.open('/popup')">`, "/popup": `<title>popup</title>`})
 
 	attach := func(adopt bool) *browser.Browser {
-		b, err := browser.Launch(within(t, 30*time.Second), browser.Options{Attach: "http://" + address, AdoptTabs: adopt})
+		b, err := browser.Launch(within(t, 30*time.Second), browser.Options{
+			Attach:    "http://" + address,
+			AdoptTabs: adopt,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // Eval evaluates an expression in the page's own world of a frame that is the
-// top of its process and returns its value, as JSON unless it is a string: what a test uses to inspect the page independently of the page
-// library.
+// top of its process and returns its value, as JSON unless it is a string: what a test uses to inspect the page
+// independently of the page library.
 func (t *Tab) Eval(ctx context.Context, frame primitives.FrameID, expression string) (string, error) {
 	session, err := t.Session(ctx, frame)
 	if err != nil {
@@ -113,8 +113,9 @@ func (b *Browser) Pending() int { return b.client.Pending() }
 func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selector string, out any) error {
 	remote, err := t.Run(ctx, frame, func(token string) world.Invocation {
 		return world.Invocation{
-			Function: `function(t,s){return globalThis.outriderWorld!==t?'{"stale":true}':JSON.stringify({ok:true,value:{handle:outrider.keep(document.querySelector(s))}})}`,
-			Args:     []string{token, selector}, ByValue: true,
+			Function: `function(t,s){return globalThis.outriderWorld!==t?'{"stale":true}':JSON.stringify({ok:true,` +
+				`value:{handle:outrider.keep(document.querySelector(s))}})}`,
+			Args: []string{token, selector}, ByValue: true,
 		}
 	})
 	if err != nil {
@@ -127,7 +128,8 @@ func (t *Tab) KeepElement(ctx context.Context, frame primitives.FrameID, selecto
 // data-hanging on the root element.
 func (t *Tab) Hang(ctx context.Context, frame primitives.FrameID) error {
 	_, err := t.Run(ctx, frame, func(string) world.Invocation {
-		return world.Invocation{Function: `function(){document.documentElement.dataset.hanging="yes";return globalThis.hanging??=new Promise(()=>{})}`, ByValue: true}
+		return world.Invocation{Function: `function(){document.documentElement.dataset.hanging="yes";` +
+			`return globalThis.hanging??=new Promise(()=>{})}`, ByValue: true}
 	})
 	return cdp.Explain(err, "hanging")
 }

@@ -72,7 +72,9 @@ func extractWays(b *testing.B) (extract, read, whole way) {
 		return p
 	}
 	p := compile(extractProjection)
-	table := compile(strings.Replace(extractProjection, `{'rows': records.rows.(title & ', ' & price)}`, `{'rows': records.rows}`, 1))
+	table := compile(strings.Replace(
+		extractProjection, `{'rows': records.rows.(title & ', ' & price)}`, `{'rows': records.rows}`, 1,
+	))
 	most := projection.MostLimits(0)
 	extract = func(ctx context.Context, tab *browser.Tab) (int, error) {
 		records, _, err := p.Records(ctx, tab, most)
@@ -89,7 +91,11 @@ func extractWays(b *testing.B) (extract, read, whole way) {
 		return len(s.Records), nil
 	}
 	whole = func(ctx context.Context, tab *browser.Tab) (int, error) {
-		s, err := table.Read(ctx, tab, projection.ReadOptions{Limits: most, ExpressionBytes: most.Bytes, MaxBytes: most.Bytes})
+		s, err := table.Read(ctx, tab, projection.ReadOptions{
+			Limits:          most,
+			ExpressionBytes: most.Bytes,
+			MaxBytes:        most.Bytes,
+		})
 		if err != nil {
 			return 0, err
 		}
@@ -109,7 +115,9 @@ func besideExtract(b *testing.B, name string, rows int, way way) {
 		tab := browsertest.Tab(b)
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer cancel()
-		if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: time.Minute}); err != nil {
+		if _, err := tab.Navigate(
+			ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: time.Minute},
+		); err != nil {
 			b.Fatal(err)
 		}
 		var ours, floor []time.Duration
@@ -169,7 +177,8 @@ func BenchmarkRecords(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	const elements = `{"item_selector":".row","include":"all","fields":[{"name":"id","attribute":"data-id"},{"name":"title","selector":"h3"},` +
+	const elements = `{"item_selector":".row","include":"all","fields":[{"name":"id","attribute":"data-id"},` +
+		`{"name":"title","selector":"h3"},` +
 		`{"name":"url","selector":"a","attribute":"href"},{"name":"price","selector":".price"}]}`
 	for _, rows := range []int{1_000, 10_000} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -206,16 +215,20 @@ func BenchmarkAnswer(b *testing.B) {
 		b.Run(fmt.Sprintf("%d KB", kb), func(b *testing.B) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
-				fmt.Fprintf(w, `<!doctype html><p hidden></p><script>document.querySelector('p').textContent = 'a "quoted" text of the page '.repeat(%d)</script>`, kb*1000/28)
+				fmt.Fprintf(w, `<!doctype html><p hidden></p><script>document.querySelector('p').textContent = 'a `+
+					`"quoted" text of the page '.repeat(%d)</script>`, kb*1000/28)
 			}))
 			defer server.Close()
 			tab := browsertest.Tab(b)
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 			defer cancel()
-			if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: time.Minute}); err != nil {
+			if _, err := tab.Navigate(
+				ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: time.Minute},
+			); err != nil {
 				b.Fatal(err)
 			}
-			const plan = `{"extract":[[0,{"id":"p","selector":"p"}]],"limits":{"nodes":200000,"bytes":16777216,"time_ms":60000,"diagnostics":1000}}`
+			const plan = `{"extract":[[0,{"id":"p","selector":"p"}]],"limits":{"nodes":200000,"bytes":16777216,` +
+				`"time_ms":60000,"diagnostics":1000}}`
 			for b.Loop() {
 				var answer json.RawMessage
 				if err := tab.Call(ctx, "", "extract_plan", json.RawMessage(plan), &answer); err != nil {

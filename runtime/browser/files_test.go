@@ -57,7 +57,12 @@ func call(t *testing.T, tab *browser.Tab, name, args string) (map[string]any, *f
 
 func TestUpload(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	for path, text := range map[string]string{dir + "/a.txt": "alpha", dir + "/b.txt": "beta", dir + "/sub/c.txt": "gamma", outside + "/secret.txt": "secret"} {
+	for path, text := range map[string]string{
+		dir + "/a.txt":          "alpha",
+		dir + "/b.txt":          "beta",
+		dir + "/sub/c.txt":      "gamma",
+		outside + "/secret.txt": "secret",
+	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +70,11 @@ func TestUpload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{dir + "/link.txt": outside + "/secret.txt", dir + "/linkdir": outside, dir + "/inner.txt": dir + "/a.txt"} {
+	for link, to := range map[string]string{
+		dir + "/link.txt":  outside + "/secret.txt",
+		dir + "/linkdir":   outside,
+		dir + "/inner.txt": dir + "/a.txt",
+	} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +89,10 @@ func TestUpload(t *testing.T) {
 	}{
 		{"plain", "#one", []string{"a.txt"}, "input", "one:a.txt=alpha", ""},
 		{"an absolute path inside", "#one", []string{dir + "/sub/c.txt"}, "input", "one:c.txt=gamma", ""},
-		{"several into a hidden one", "#styled", []string{"a.txt", "b.txt"}, "input", "styled:a.txt=alpha,b.txt=beta", ""},
+		{
+			"several into a hidden one", "#styled", []string{"a.txt", "b.txt"},
+			"input", "styled:a.txt=alpha,b.txt=beta", "",
+		},
 		{"by its label", "#label", []string{"b.txt"}, "input", "styled:b.txt=beta", ""},
 		{"a button that asks", "#asks", []string{"a.txt"}, "chooser", "late:a.txt=alpha", ""},
 		{"none at all", "#one", nil, "", "", fault.InvalidInput},
@@ -91,7 +103,10 @@ func TestUpload(t *testing.T) {
 		{"no such element", "#none", []string{"a.txt"}, "", "", fault.TargetNotFound},
 		{"no such file", "#one", []string{"z.txt"}, "", "", fault.InvalidArguments},
 		{"a folder", "#one", []string{"sub"}, "", "", fault.InvalidArguments},
-		{"up and out", "#one", []string{"../" + filepath.Base(outside) + "/secret.txt"}, "", "", fault.PermissionDenied},
+		{
+			"up and out", "#one", []string{"../" + filepath.Base(outside) + "/secret.txt"},
+			"", "", fault.PermissionDenied,
+		},
 		{"down, up and out", "#one", []string{"sub/../../x"}, "", "", fault.PermissionDenied},
 		{"an absolute path elsewhere", "#one", []string{outside + "/secret.txt"}, "", "", fault.PermissionDenied},
 		{"a link out", "#one", []string{"link.txt"}, "", "", fault.PermissionDenied},
@@ -99,7 +114,9 @@ func TestUpload(t *testing.T) {
 		{"a link that stays inside", "#one", []string{"inner.txt"}, "", "", fault.PermissionDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := tab.Eval(within(t, 5*time.Second), "", `document.getElementById("got").textContent = ""`); err != nil {
+			if _, err := tab.Eval(
+				within(t, 5*time.Second), "", `document.getElementById("got").textContent = ""`,
+			); err != nil {
 				t.Fatal(err)
 			}
 			paths := append([]string{}, c.paths...)
@@ -114,8 +131,14 @@ func TestUpload(t *testing.T) {
 					t.Errorf("got %v, want %d files via %s", out, len(paths), c.via)
 				}
 				target, _ := out["target"].(map[string]any)
-				named := map[string]string{"#one": "Choose File", "#styled": "Choose", "#label": "Choose", "#asks": "Attach"}[c.selector]
-				if target["role"] != "button" || target["name"] != named || target["bounding_box"] == nil || c.selector == "#one" && target["field"] != "one" {
+				named := map[string]string{
+					"#one":    "Choose File",
+					"#styled": "Choose",
+					"#label":  "Choose",
+					"#asks":   "Attach",
+				}[c.selector]
+				if target["role"] != "button" || target["name"] != named || target["bounding_box"] == nil ||
+					c.selector == "#one" && target["field"] != "one" {
 					t.Errorf("acted on %v, want the button %q with its place", target, named)
 				}
 			}
@@ -164,7 +187,8 @@ func TestDownloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256([]byte(text))
-	if out["state"] != "completed" || out["filename"] != "report.txt" || out["sha256"] != hex.EncodeToString(sum[:]) || out["bytes_received"] != float64(len(text)) {
+	if out["state"] != "completed" || out["filename"] != "report.txt" || out["sha256"] != hex.EncodeToString(sum[:]) ||
+		out["bytes_received"] != float64(len(text)) {
 		t.Errorf("got %v", out)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "report.txt")); err != nil || string(b) != text {
@@ -206,7 +230,8 @@ func TestDownloads(t *testing.T) {
 	}
 	left, _ := os.ReadDir(dir)
 	// The browser deletes what was cut off a moment after it says so.
-	for deadline := time.Now().Add(time.Minute); len(left) > 4 && time.Now().Before(deadline); left, _ = os.ReadDir(dir) {
+	for deadline := time.Now().Add(time.Minute); len(left) > 4 &&
+		time.Now().Before(deadline); left, _ = os.ReadDir(dir) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if len(left) != 4 {

@@ -33,7 +33,10 @@ func BenchmarkPrimitive(b *testing.B) {
 	tab := browsertest.Tab(b)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: server.URL, LoadTimeout: 10 * time.Second}); err != nil {
+	if _, err := tab.Navigate(ctx, primitives.NavigateOptions{
+		URL:         server.URL,
+		LoadTimeout: 10 * time.Second,
+	}); err != nil {
 		b.Fatal(err)
 	}
 	registry := catalog.Standard()
@@ -69,7 +72,9 @@ func BenchmarkPrimitive(b *testing.B) {
 	}
 	x, y := point(b)
 	click := fmt.Sprintf(`{"x":%g,"y":%g}`, x, y)
-	hit := fmt.Sprintf(`(() => { const e = document.elementFromPoint(%g, %g); return e.tagName + e.textContent })()`, x, y)
+	hit := fmt.Sprintf(
+		`(() => { const e = document.elementFromPoint(%g, %g); return e.tagName + e.textContent })()`, x, y,
+	)
 	const text = "the quick brown fox jump"
 	invoke(b, "dom.focus", `{"locator":{"selector":"#name"}}`)
 
@@ -79,18 +84,28 @@ func BenchmarkPrimitive(b *testing.B) {
 	}{
 		{"page.info", func(b *testing.B) { invoke(b, "page.info", `{}`) },
 			func(b *testing.B) { ask(b, `JSON.stringify({url: location.href, title: document.title})`) }},
-		{"locator.element_info", func(b *testing.B) { invoke(b, "locator.element_info", `{"locator":{"selector":"#go"}}`) },
+		{"locator.element_info", func(b *testing.B) {
+			invoke(b, "locator.element_info", `{"locator":{"selector":"#go"}}`)
+		},
 			func(b *testing.B) { ask(b, geometry) }},
-		{"locator.text_content", func(b *testing.B) { invoke(b, "locator.text_content", `{"locator":{"selector":"#out"}}`) },
+		{"locator.text_content", func(b *testing.B) {
+			invoke(b, "locator.text_content", `{"locator":{"selector":"#out"}}`)
+		},
 			func(b *testing.B) { ask(b, `document.querySelector('#out').textContent`) }},
 		{"locator.value", func(b *testing.B) { invoke(b, "locator.value", `{"locator":{"selector":"#name"}}`) },
 			func(b *testing.B) { ask(b, `document.querySelector('#name').value`) }},
-		{"locator.wait_for (already true)", func(b *testing.B) { invoke(b, "locator.wait_for", `{"locator":{"selector":"#go"}}`) },
+		{"locator.wait_for (already true)", func(b *testing.B) {
+			invoke(b, "locator.wait_for", `{"locator":{"selector":"#go"}}`)
+		},
 			func(b *testing.B) { ask(b, geometry) }},
 		{"dom.observe.attributes (200 rows)", func(b *testing.B) {
-			invoke(b, "dom.observe.attributes", `{"selector":".row a","attributes":["href","text"],"max_matches":200,"max_payload_bytes":64000}`)
+			invoke(
+				b, "dom.observe.attributes",
+				`{"selector":".row a","attributes":["href","text"],"max_matches":200,"max_payload_bytes":64000}`,
+			)
 		}, func(b *testing.B) {
-			ask(b, `JSON.stringify([...document.querySelectorAll('.row a')].slice(0, 200).map(e => ({href: e.getAttribute('href'), text: e.textContent, visible: e.getBoundingClientRect().y < innerHeight})))`)
+			ask(b, `JSON.stringify([...document.querySelectorAll('.row a')].slice(0, 200).map(e => ({href: `+
+				`e.getAttribute('href'), text: e.textContent, visible: e.getBoundingClientRect().y < innerHeight})))`)
 		}},
 		{"dom.snapshot_text", func(b *testing.B) { invoke(b, "dom.snapshot_text", `{}`) },
 			func(b *testing.B) { ask(b, `document.body.textContent.replace(/\s+/g, ' ').slice(0, 12000)`) }},
@@ -102,41 +117,68 @@ func BenchmarkPrimitive(b *testing.B) {
 			var info struct {
 				Center json.RawMessage `json:"clickable_center"`
 			}
-			if err := json.Unmarshal(invoke(b, "locator.element_info", `{"locator":{"selector":"#go"}}`), &info); err != nil {
+			if err := json.Unmarshal(
+				invoke(b, "locator.element_info", `{"locator":{"selector":"#go"}}`), &info,
+			); err != nil {
 				b.Fatal(err)
 			}
 			invoke(b, "pointer.click", string(info.Center))
 		}, func(b *testing.B) { px, py := point(b); floor(b, browser.MousePress(px, py)...) }},
-		{"pointer.click by selector (checked)", func(b *testing.B) { invoke(b, "pointer.click", `{"locator":{"selector":"#go"}}`) },
+		{"pointer.click by selector (checked)", func(b *testing.B) {
+			invoke(b, "pointer.click", `{"locator":{"selector":"#go"}}`)
+		},
 			func(b *testing.B) { px, py := point(b); floor(b, browser.MousePress(px, py)...) }},
-		{"pointer.click by role and name (checked)", func(b *testing.B) { invoke(b, "pointer.click", `{"locator":{"role":"button","name":"Go"}}`) },
+		{"pointer.click by role and name (checked)", func(b *testing.B) {
+			invoke(b, "pointer.click", `{"locator":{"role":"button","name":"Go"}}`)
+		},
 			func(b *testing.B) { px, py := point(b); floor(b, browser.MousePress(px, py)...) }},
-		{"locator.element_info by role and name", func(b *testing.B) { invoke(b, "locator.element_info", `{"locator":{"role":"button","name":"Go"}}`) },
+		{"locator.element_info by role and name", func(b *testing.B) {
+			invoke(b, "locator.element_info", `{"locator":{"role":"button","name":"Go"}}`)
+		},
 			func(b *testing.B) { ask(b, geometry) }},
-		{"locator.element_info by link name (500 links)", func(b *testing.B) { invoke(b, "locator.element_info", `{"locator":{"role":"link","name":"Row 3"}}`) },
+		{"locator.element_info by link name (500 links)", func(b *testing.B) {
+			invoke(b, "locator.element_info", `{"locator":{"role":"link","name":"Row 3"}}`)
+		},
 			func(b *testing.B) { ask(b, geometry) }},
 		{"text.insert", func(b *testing.B) {
 			invoke(b, "text.insert", `{"target":{"selector":"#name"},"text":"`+text+`","mode":"replace"}`)
 		}, func(b *testing.B) {
-			ask(b, `(() => { const e = document.querySelector('#name'); e.focus(); const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
-				e.dispatchEvent(new InputEvent('beforeinput', {bubbles: true, data: '`+text+`', inputType: 'insertReplacementText'})); set.call(e, '`+text+`');
-				e.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertText'})); e.dispatchEvent(new Event('change', {bubbles: true})); return e.value })()`)
+			ask(
+				b,
+				`(() => { const e = document.querySelector('#name'); e.focus(); const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+				e.dispatchEvent(new InputEvent('beforeinput', {bubbles: true, data: '`+text+
+					`', inputType: 'insertReplacementText'})); set.call(e, '`+text+`');
+				e.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertText'})); e.dispatchEvent(new Event('change', {bubbles: true})); return e.value })()`,
+			)
 		}},
-		{"text.type (24 trusted keys)", func(b *testing.B) { invoke(b, "text.type", `{"text":"`+text+`","trusted":true}`) },
+		{"text.type (24 trusted keys)", func(b *testing.B) {
+			invoke(b, "text.type", `{"text":"`+text+`","trusted":true}`)
+		},
 			func(b *testing.B) { floor(b, browser.TypeText(text)...) }},
 		{"keyboard.press", func(b *testing.B) { invoke(b, "keyboard.press", `{"key":"Home"}`) },
 			func(b *testing.B) {
-				floor(b, browser.RawCommand{Method: "Input.dispatchKeyEvent", Params: `{"type":"rawKeyDown","key":"Home","code":"Home","windowsVirtualKeyCode":36}`},
-					browser.RawCommand{Method: "Input.dispatchKeyEvent", Params: `{"type":"keyUp","key":"Home","code":"Home","windowsVirtualKeyCode":36}`})
+				floor(b, browser.RawCommand{
+					Method: "Input.dispatchKeyEvent",
+					Params: `{"type":"rawKeyDown","key":"Home","code":"Home","windowsVirtualKeyCode":36}`,
+				},
+					browser.RawCommand{
+						Method: "Input.dispatchKeyEvent",
+						Params: `{"type":"keyUp","key":"Home","code":"Home","windowsVirtualKeyCode":36}`,
+					})
 			}},
-		{"browser.screenshot (jpeg 80)", func(b *testing.B) { invoke(b, "browser.screenshot", `{"format":"jpeg","quality":80}`) },
+		{"browser.screenshot (jpeg 80)", func(b *testing.B) {
+			invoke(b, "browser.screenshot", `{"format":"jpeg","quality":80}`)
+		},
 			func(b *testing.B) {
 				floor(b, browser.RawCommand{Method: "Page.captureScreenshot", Params: `{"format":"jpeg","quality":80}`})
 			}},
 		{"browser.extract_elements (visible rows)", func(b *testing.B) {
-			invoke(b, "browser.extract_elements", `{"item_selector":".row","fields":[{"name":"title","selector":"a"},{"name":"url","selector":"a","attribute":"href"}]}`)
+			invoke(b, "browser.extract_elements", `{"item_selector":".row","fields":[{"name":"title","selector":"a"},`+
+				`{"name":"url","selector":"a","attribute":"href"}]}`)
 		}, func(b *testing.B) {
-			ask(b, `JSON.stringify([...document.querySelectorAll('.row')].filter(e => e.getBoundingClientRect().y < innerHeight).map(e => { const a = e.querySelector('a'); return {title: a.textContent, url: a.href} }))`)
+			ask(b, `JSON.stringify([...document.querySelectorAll('.row')].filter(e => e.getBoundingClientRect().y < `+
+				`innerHeight).map(e => { const a = e.querySelector('a'); return {title: a.textContent, `+
+				`url: a.href} }))`)
 		}},
 	} {
 		// One after the other inside each measured round, so that both meet the

@@ -26,7 +26,8 @@ func (t *Tab) Floor(ctx context.Context, commands ...RawCommand) (last []byte, e
 		return nil, err
 	}
 	for _, p := range calls {
-		if last, err = t.browser.client.Wait(ctx, p); err != nil {
+		last, err = t.browser.client.Wait(ctx, p)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -72,8 +73,13 @@ func TypeText(text string) []RawCommand {
 		c, _ := json.Marshal(string(r))
 		code := int(strings.ToUpper(string(r))[0])
 		out = append(out,
-			RawCommand{"Input.dispatchKeyEvent", fmt.Sprintf(`{"type":"keyDown","key":%s,"text":%s,"windowsVirtualKeyCode":%d}`, c, c, code)},
-			RawCommand{"Input.dispatchKeyEvent", fmt.Sprintf(`{"type":"keyUp","key":%s,"windowsVirtualKeyCode":%d}`, c, code)})
+			RawCommand{
+				"Input.dispatchKeyEvent",
+				fmt.Sprintf(`{"type":"keyDown","key":%s,"text":%s,"windowsVirtualKeyCode":%d}`, c, c, code),
+			},
+			RawCommand{
+				"Input.dispatchKeyEvent", fmt.Sprintf(`{"type":"keyUp","key":%s,"windowsVirtualKeyCode":%d}`, c, code),
+			})
 	}
 	return out
 }

@@ -123,7 +123,10 @@ func TestFrameMovesBetweenProcesses(t *testing.T) {
 	near := before[1].ID
 	move := func(url, want string) {
 		t.Helper()
-		if _, err := tab.Eval(ctx, "", fmt.Sprintf(`new Promise(r=>{const f=document.getElementById('a');f.onload=()=>r(1);f.src=%q})`, url)); err != nil {
+		if _, err := tab.Eval(
+			ctx, "",
+			fmt.Sprintf(`new Promise(r=>{const f=document.getElementById('a');f.onload=()=>r(1);f.src=%q})`, url),
+		); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, 3*time.Second, want, func() bool { return shape(tab) == want })
@@ -169,7 +172,10 @@ func TestCallsWhileAFrameMoves(t *testing.T) {
 		defer close(done)
 		for i := range 30 {
 			url := []string{s.other + "/child", s.origin + "/plain", s.origin + "/child"}[i%3]
-			if _, err := tab.Eval(ctx, "", fmt.Sprintf(`new Promise(r=>{const f=document.getElementById('a');f.onload=()=>r(1);f.src=%q})`, url)); err != nil {
+			if _, err := tab.Eval(
+				ctx, "",
+				fmt.Sprintf(`new Promise(r=>{const f=document.getElementById('a');f.onload=()=>r(1);f.src=%q})`, url),
+			); err != nil {
 				t.Error(err)
 				return
 			}
@@ -208,8 +214,10 @@ func TestCallsWhileAFrameMoves(t *testing.T) {
 func TestInputReachesARemoteFrame(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{
-		"/":    `<body style="margin:0"><iframe id=f style="border:0;width:300px;height:200px" src="{{OTHER}}/in"></iframe>`,
-		"/in":  `<body style="margin:0"><input id=i style="width:200px;height:50px"><script>addEventListener('click',e=>document.title=e.isTrusted+':'+e.clientX)</script>`,
+		"/": `<body style="margin:0"><iframe id=f style="border:0;width:300px;height:200px" src="{{OTHER}}/in">` +
+			`</iframe>`,
+		"/in": `<body style="margin:0"><input id=i style="width:200px;height:50px">` +
+			`<script>addEventListener('click',e=>document.title=e.isTrusted+':'+e.clientX)</script>`,
 		"/end": `end`,
 	})
 	open(t, tab, s.origin+"/")
@@ -220,7 +228,8 @@ func TestInputReachesARemoteFrame(t *testing.T) {
 	for hit := "0"; hit != "1"; {
 		click(t, tab, 50, 20)
 		var err error
-		if hit, err = tab.Eval(ctx, frame, `document.title===''?'0':'1'`); err != nil {
+		hit, err = tab.Eval(ctx, frame, `document.title===''?'0':'1'`)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -232,7 +241,8 @@ func TestInputReachesARemoteFrame(t *testing.T) {
 		primitives.KeyEvent{Type: primitives.KeyUp, Key: "a", Code: "KeyA", KeyCode: 65}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := tab.Eval(ctx, frame, `document.title+' '+document.getElementById('i').value`); err != nil || got != "true:50 hélloa" {
+	if got, err := tab.Eval(ctx, frame, `document.title+' '+document.getElementById('i').value`); err != nil ||
+		got != "true:50 hélloa" {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -247,7 +257,14 @@ func click(t testing.TB, tab *browser.Tab, x, y float64) {
 func clickEvents(x, y float64) []primitives.MouseEvent {
 	return []primitives.MouseEvent{
 		{Type: primitives.MouseMoved, X: x, Y: y},
-		{Type: primitives.MousePressed, X: x, Y: y, Button: "left", Buttons: 1, ClickCount: 1},
+		{
+			Type:       primitives.MousePressed,
+			X:          x,
+			Y:          y,
+			Button:     "left",
+			Buttons:    1,
+			ClickCount: 1,
+		},
 		{Type: primitives.MouseReleased, X: x, Y: y, Button: "left", ClickCount: 1},
 	}
 }

@@ -15,7 +15,9 @@ import (
 // that the browser has frozen, and see what came meanwhile.
 func TestWaitsWhereTimersStandStill(t *testing.T) {
 	s := newSite(t, map[string]string{
-		"/":      `<title>frozen</title><p>here</p><div style="animation:k 1s infinite"><button id="b">Go</button></div><style>@keyframes k{from{margin-left:0}to{margin-left:9px}}</style><iframe id="f" src="/inner"></iframe>`,
+		"/": `<title>frozen</title><p>here</p><div style="animation:k 1s infinite"><button id="b">Go</button>` +
+			`</div><style>@keyframes k{from{margin-left:0}to{margin-left:9px}}</style><iframe id="f" src="/inner">` +
+			`</iframe>`,
 		"/inner": `<p id="inside">inside</p>`,
 	})
 	tab, front := browsertest.Tab(t), browsertest.Tab(t)
@@ -27,10 +29,15 @@ func TestWaitsWhereTimersStandStill(t *testing.T) {
 	// Only what is not shown is frozen, and the host has every tab taken for shown.
 	state := func(name string) {
 		t.Helper()
-		if err := tab.Raw(within(t, 10*time.Second), "Emulation.setFocusEmulationEnabled", map[string]any{"enabled": name == "active"}, nil); err != nil {
+		if err := tab.Raw(
+			within(t, 10*time.Second), "Emulation.setFocusEmulationEnabled",
+			map[string]any{"enabled": name == "active"}, nil,
+		); err != nil {
 			t.Fatal(err)
 		}
-		if err := tab.Raw(within(t, 10*time.Second), "Page.setWebLifecycleState", map[string]any{"state": name}, nil); err != nil {
+		if err := tab.Raw(
+			within(t, 10*time.Second), "Page.setWebLifecycleState", map[string]any{"state": name}, nil,
+		); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,7 +58,10 @@ func TestWaitsWhereTimersStandStill(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), bound)
 		r := registry.Invoke(ctx, tab, c.name, json.RawMessage(c.args))
 		if got := fault.CodeOf(asError(r.Err)); got != c.want || ctx.Err() != nil {
-			t.Errorf("%s %s: got %q after %v, want %q: %v %.300s", c.name, c.args, got, r.Duration.Round(time.Millisecond), c.want, r.Err, r.Payload)
+			t.Errorf(
+				"%s %s: got %q after %v, want %q: %v %.300s",
+				c.name, c.args, got, r.Duration.Round(time.Millisecond), c.want, r.Err, r.Payload,
+			)
 		}
 		cancel()
 		state("active")

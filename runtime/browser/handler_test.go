@@ -59,17 +59,34 @@ func TestPageFunction(t *testing.T) {
 		{name: "below what is no object", path: "app.name.length", code: fault.MissingHandler, reason: "not_an_object"},
 		{name: "an accessor is not run", path: "app.shy", code: fault.MissingHandler, reason: "accessor"},
 		{name: "inherited", path: "model.run", code: fault.MissingHandler, reason: "not_an_own_property"},
-		{name: "inherited from Object", path: "app.toString", code: fault.MissingHandler, reason: "not_an_own_property"},
+		{
+			name:   "inherited from Object",
+			path:   "app.toString",
+			code:   fault.MissingHandler,
+			reason: "not_an_own_property",
+		},
 		{name: "the platform's eval", path: "eval", code: fault.MissingHandler, reason: "platform_function"},
 		{name: "the platform's fetch", path: "fetch", code: fault.MissingHandler, reason: "platform_function"},
 		{name: "below a platform object", path: "JSON.parse", code: fault.MissingHandler, reason: "platform_function"},
 		{name: "through the window", path: "window.eval", code: fault.MissingHandler, reason: "platform_function"},
-		{name: "through another name of the window", path: "app.self.eval", code: fault.MissingHandler, reason: "global_object"},
+		{
+			name:   "through another name of the window",
+			path:   "app.self.eval",
+			code:   fault.MissingHandler,
+			reason: "global_object",
+		},
 		{name: "the constructor", path: "app.constructor", code: fault.MissingHandler, reason: "forbidden_name"},
-		{name: "source text is a name like any other", path: "alert(1)//", code: fault.MissingHandler, reason: "not_an_own_property"},
+		{
+			name:   "source text is a name like any other",
+			path:   "alert(1)//",
+			code:   fault.MissingHandler,
+			reason: "not_an_own_property",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := tab.PageFunction(within(t, 10*time.Second), strings.Split(c.path, "."), json.RawMessage(`{"n":2}`))
+			got, err := tab.PageFunction(
+				within(t, 10*time.Second), strings.Split(c.path, "."), json.RawMessage(`{"n":2}`),
+			)
 			if fault.CodeOf(err) != c.code && (c.code != "" || err != nil) {
 				t.Fatalf("%s gave %s, %v; want code %q", c.path, got, err, c.code)
 			}
@@ -84,7 +101,9 @@ func TestPageFunction(t *testing.T) {
 			}
 		})
 	}
-	if v, err := tab.Evaluate(within(t, 10*time.Second), "window.peeked === undefined && app.count === 2"); err != nil || string(v) != "true" {
+	if v, err := tab.Evaluate(
+		within(t, 10*time.Second), "window.peeked === undefined && app.count === 2",
+	); err != nil || string(v) != "true" {
 		t.Errorf("an accessor ran, or a function more than once: %s, %v", v, err)
 	}
 }

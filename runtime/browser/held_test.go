@@ -64,13 +64,19 @@ func TestAShortHoldIsLeftAlone(t *testing.T) {
 	tab := browsertest.Tab(t)
 	open(t, tab, servePages(t)+"/locator/patterns.html")
 	ctx := within(t, 30*time.Second)
-	if _, err := tab.Evaluate(ctx, `setTimeout(()=>{const end=performance.now()+600;while(performance.now()<end);document.title="went on"},0)`); err != nil {
+	if _, err := tab.Evaluate(
+		ctx,
+		`setTimeout(()=>{const end=performance.now()+600;while(performance.now()<end);document.title="went on"},0)`,
+	); err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
 	_ = tab.Call(short, "", "page_info", nil, nil)
-	r := catalog.Standard().Invoke(ctx, tab, "page.wait", json.RawMessage(`{"conditions":[{"locator":{"selector":"title"},"state":"attached"}],"timeout_ms":5000}`))
+	r := catalog.Standard().Invoke(
+		ctx, tab, "page.wait",
+		json.RawMessage(`{"conditions":[{"locator":{"selector":"title"},"state":"attached"}],"timeout_ms":5000}`),
+	)
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -13,7 +13,9 @@ import (
 func TestLaunchThatFails(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho 'error while loading shared libraries: libnss3.so' >&2\nexit 127\n"), 0o755); err != nil {
+	if err := os.WriteFile(
+		broken, []byte("#!/bin/sh\necho 'error while loading shared libraries: libnss3.so' >&2\nexit 127\n"), 0o755,
+	); err != nil {
 		t.Fatal(err)
 	}
 	b, err := browser.Launch(t.Context(), browser.Options{Path: broken})

@@ -107,7 +107,9 @@ func TestTabThatCrashes(t *testing.T) {
 	}
 
 	// It restarts with a navigation.
-	nav, err := tab.Navigate(within(t, 20*time.Second), primitives.NavigateOptions{Reload: true, LoadTimeout: 10 * time.Second})
+	nav, err := tab.Navigate(
+		within(t, 20*time.Second), primitives.NavigateOptions{Reload: true, LoadTimeout: 10 * time.Second},
+	)
 	if err != nil || nav.Title != "here" {
 		t.Fatalf("reloading: %+v, %v", nav, err)
 	}
@@ -146,7 +148,8 @@ func TestFrameThatCrashes(t *testing.T) {
 	if err := tab.Call(within(t, 10*time.Second), "", "page_info", nil, nil); err != nil {
 		t.Errorf("the page around it: %v", err)
 	}
-	if c := fault.CodeOf(tab.Call(within(t, 2*time.Second), frame, "page_info", nil, nil)); c != fault.TabCrashed && c != fault.FrameNotFound {
+	if c := fault.CodeOf(tab.Call(within(t, 2*time.Second), frame, "page_info", nil, nil)); c != fault.TabCrashed &&
+		c != fault.FrameNotFound {
 		t.Errorf("a call in the crashed frame: %v", c)
 	}
 }
@@ -279,7 +282,8 @@ func TestPopupsAndWorkers(t *testing.T) {
 		})
 		eventually(t, 10*time.Second, "its title", func() bool { return popup.Tab().Title == c.title })
 		var out struct{ Title string }
-		if err := popup.Call(within(t, 10*time.Second), "", "page_info", nil, &out); err != nil || out.Title != c.title {
+		if err := popup.Call(within(t, 10*time.Second), "", "page_info", nil, &out); err != nil ||
+			out.Title != c.title {
 			t.Errorf("calling into the popup: %q %v", out.Title, err)
 		}
 	}
@@ -365,7 +369,9 @@ func TestAnOwnContextIsApart(t *testing.T) {
 	ctx := within(t, 30*time.Second)
 	urls := []string{"http://shop.test/"}
 	first, second := newTab(t, both[0], ""), newTab(t, both[1], "")
-	if err := first.SetCookies(ctx, []primitives.Cookie{{Name: "who", Value: "Ada", Domain: "shop.test", Path: "/"}}); err != nil {
+	if err := first.SetCookies(ctx, []primitives.Cookie{
+		{Name: "who", Value: "Ada", Domain: "shop.test", Path: "/"},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if own, err := first.Cookies(ctx, urls); err != nil || len(own) != 1 {

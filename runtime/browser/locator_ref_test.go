@@ -81,22 +81,50 @@ func TestDescriptorsSayWhichCandidateMatched(t *testing.T) {
 		d    descriptor.Descriptor
 		want string // candidate count/visible relaxed reason
 	}{
-		{"preferred", descriptor.Descriptor{Selector: []string{"form[role=search]"}, Role: "search", Name: "Site search"}, "selector 1/1 []"},
+		{
+			"preferred",
+			descriptor.Descriptor{Selector: []string{"form[role=search]"}, Role: "search", Name: "Site search"},
+			"selector 1/1 []",
+		},
 		{"second of selector", descriptor.Descriptor{Selector: []string{"#gone", "button"}}, "selector/1 2/2 []"},
-		{"selectors", descriptor.Descriptor{Selector: []string{"#gone"}, Selectors: []string{"#no", "li.item"}}, "selectors/1 2/2 []"},
-		{"fallback", descriptor.Descriptor{Selector: []string{"#gone"}, FallbackSelectors: []string{"#no", "li"}, TextEquals: "Two"}, "fallback_selectors/1 1/1 []"},
+		{
+			"selectors", descriptor.Descriptor{Selector: []string{"#gone"}, Selectors: []string{"#no", "li.item"}},
+			"selectors/1 2/2 []",
+		},
+		{"fallback", descriptor.Descriptor{
+			Selector:          []string{"#gone"},
+			FallbackSelectors: []string{"#no", "li"},
+			TextEquals:        "Two",
+		}, "fallback_selectors/1 1/1 []"},
 		{"role and name alone", descriptor.Descriptor{Role: "button", Name: "find"}, "predicates 1/1 []"},
 		{"text alone", descriptor.Descriptor{TextContains: "Off"}, "predicates 1/1 []"},
-		{"a role and a name before fallbacks", descriptor.Descriptor{Role: "button", Name: "Find", FallbackSelectors: []string{"li"}}, "predicates 1/1 []"},
-		{"another name, and a fallback that is alone", descriptor.Descriptor{Role: "button", Name: "Search", FallbackSelectors: []string{"button", "button[type=submit]"}}, "fallback_selectors/1 1/1 [name]"},
-		{"another name, and fallbacks that several match", descriptor.Descriptor{Role: "button", Name: "Search", FallbackSelectors: []string{"button"}}, "- name"},
-		{"a name for people", descriptor.Descriptor{Selector: []string{"button[type=submit]"}, Role: "button", Name: "Submit the query"}, "selector 1/1 [name]"},
+		{
+			"a role and a name before fallbacks",
+			descriptor.Descriptor{Role: "button", Name: "Find", FallbackSelectors: []string{"li"}}, "predicates 1/1 []",
+		},
+		{"another name, and a fallback that is alone", descriptor.Descriptor{
+			Role:              "button",
+			Name:              "Search",
+			FallbackSelectors: []string{"button", "button[type=submit]"},
+		}, "fallback_selectors/1 1/1 [name]"},
+		{
+			"another name, and fallbacks that several match",
+			descriptor.Descriptor{Role: "button", Name: "Search", FallbackSelectors: []string{"button"}}, "- name",
+		},
+		{
+			"a name for people",
+			descriptor.Descriptor{Selector: []string{"button[type=submit]"}, Role: "button", Name: "Submit the query"},
+			"selector 1/1 [name]",
+		},
 		{"a loose role", descriptor.Descriptor{Selector: []string{"li"}, Role: "option"}, "selector 2/2 [role]"},
 		{"nothing has the name", descriptor.Descriptor{Role: "button", Name: "Gone"}, "- name"},
 		{"nothing matches", descriptor.Descriptor{Selector: []string{"#gone"}}, "- selector"},
 		{"nothing has the text", descriptor.Descriptor{Selector: []string{"li"}, TextEquals: "Three"}, "- text"},
 		{"does not parse", descriptor.Descriptor{Selector: []string{"li["}}, "- invalid_selector"},
-		{"one that does not parse, one that does", descriptor.Descriptor{Selector: []string{"li[["}, Selectors: []string{"ul"}}, "selectors/0 1/1 []"},
+		{
+			"one that does not parse, one that does",
+			descriptor.Descriptor{Selector: []string{"li[["}, Selectors: []string{"ul"}}, "selectors/0 1/1 []",
+		},
 		{"not drawn", descriptor.Descriptor{Selector: []string{"#hidden"}}, "selector 1/0 []"},
 		{"another page", descriptor.Descriptor{Selector: []string{"li"}, URLContains: "example.org"}, "- url"},
 		{"an address alone", descriptor.Descriptor{URLMatches: "DATA:text/html,*"}, "url 0/0 []"},
@@ -117,7 +145,10 @@ func TestDescriptorsSayWhichCandidateMatched(t *testing.T) {
 		})
 	}
 	all, err := descriptor.ResolveAll(within(t, 10*time.Second), tab, []descriptor.Descriptor{
-		{Selector: []string{"#c"}}, {Selector: []string{"button:disabled"}}, {Selector: []string{"input[name=q]"}}, {Selector: []string{"#pw"}},
+		{Selector: []string{"#c"}},
+		{Selector: []string{"button:disabled"}},
+		{Selector: []string{"input[name=q]"}},
+		{Selector: []string{"#pw"}},
 	})
 	if err != nil || len(all) != 4 {
 		t.Fatalf("got %d, %v", len(all), err)

@@ -26,10 +26,13 @@ func TestNavigate(t *testing.T) {
 		"/chain":         `<script>location.href='/refresh'</script>`,
 		"/slow-image":    `<title>slow</title><img src="/hang.png">`,
 		"/later-refresh": `<title>stays</title><meta http-equiv=refresh content="60;url=/other">`,
-		"/named":         `<title>named</title><img name=readyState><img name=performance><form name=scheduler></form><iframe name=addEventListener></iframe>`,
-		"/title":         `<title>early</title><script>addEventListener('load',()=>document.title='at load');addEventListener('pageshow',()=>document.title+=' and shown')</script>`,
-		"/rewritten":     `<title>first</title><script>addEventListener('DOMContentLoaded',()=>{document.open();document.write('<title>written</title>');document.close()})</script>`,
-		"/to-download":   `<title>stays</title><script>onload=()=>{location.href='/download'}</script>`,
+		"/named": `<title>named</title><img name=readyState><img name=performance><form name=scheduler>` +
+			`</form><iframe name=addEventListener></iframe>`,
+		"/title": `<title>early</title><script>addEventListener('load',()=>document.title='at load');` +
+			`addEventListener('pageshow',()=>document.title+=' and shown')</script>`,
+		"/rewritten": `<title>first</title><script>addEventListener('DOMContentLoaded',()=>{document.open();` +
+			`document.write('<title>written</title>');document.close()})</script>`,
+		"/to-download": `<title>stays</title><script>onload=()=>{location.href='/download'}</script>`,
 	})
 	for _, c := range []struct {
 		name, from, to string
@@ -39,28 +42,112 @@ func TestNavigate(t *testing.T) {
 		code           fault.Code
 		says           string // part of the message or of error_text
 	}{
-		{name: "plain", to: "/", want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200}},
-		{name: "across sites", from: "/", to: "{{OTHER}}/other", want: primitives.Navigation{URL: "{{OTHER}}/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
-		{name: "fragment", from: "/", to: "/#a", want: primitives.Navigation{URL: "/#a", Title: "home", SameDocument: true, Loaded: true, Status: 200}},
-		{name: "the same address", from: "/", to: "/", want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200}},
-		{name: "reload", from: "/#x", reload: true, want: primitives.Navigation{URL: "/#x", Title: "home", Replaced: true, Loaded: true, Status: 200}},
-		{name: "not found is a document", to: "/nope", want: primitives.Navigation{URL: "/nope", Title: "nothing here", Replaced: true, Loaded: true, Status: 404}},
-		{name: "http redirect", to: "/302", want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200}},
-		{name: "meta refresh", to: "/refresh", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
-		{name: "script redirect", to: "/script", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
-		{name: "redirect at load", to: "/onload", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
-		{name: "chain of redirects", to: "/chain", want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200}},
-		{name: "refresh much later", to: "/later-refresh", want: primitives.Navigation{URL: "/later-refresh", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
-		{name: "named elements", to: "/named", want: primitives.Navigation{URL: "/named", Title: "named", Replaced: true, Loaded: true, Status: 200}},
-		{name: "title set by the load event", to: "/title", want: primitives.Navigation{URL: "/title", Title: "at load and shown", Replaced: true, Loaded: true, Status: 200}},
-		{name: "document written anew", to: "/rewritten", want: primitives.Navigation{URL: "/rewritten", Title: "written", Replaced: true, Loaded: true, Status: 200}},
-		{name: "redirect into a download", to: "/to-download", want: primitives.Navigation{URL: "/to-download", Title: "stays", Replaced: true, Loaded: true, Status: 200}},
-		{name: "load event too late", to: "/slow-image", load: 3 * time.Second, want: primitives.Navigation{URL: "/slow-image", Title: "slow", Replaced: true, Status: 200}},
+		{
+			name: "plain",
+			to:   "/",
+			want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200},
+		},
+		{name: "across sites", from: "/", to: "{{OTHER}}/other", want: primitives.Navigation{
+			URL:      "{{OTHER}}/other",
+			Title:    "other",
+			Replaced: true,
+			Loaded:   true,
+			Status:   200,
+		}},
+		{
+			name: "fragment",
+			from: "/",
+			to:   "/#a",
+			want: primitives.Navigation{URL: "/#a", Title: "home", SameDocument: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "the same address",
+			from: "/",
+			to:   "/",
+			want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name:   "reload",
+			from:   "/#x",
+			reload: true,
+			want:   primitives.Navigation{URL: "/#x", Title: "home", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "not found is a document",
+			to:   "/nope",
+			want: primitives.Navigation{URL: "/nope", Title: "nothing here", Replaced: true, Loaded: true, Status: 404},
+		},
+		{
+			name: "http redirect",
+			to:   "/302",
+			want: primitives.Navigation{URL: "/", Title: "home", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "meta refresh",
+			to:   "/refresh",
+			want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "script redirect",
+			to:   "/script",
+			want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "redirect at load",
+			to:   "/onload",
+			want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "chain of redirects",
+			to:   "/chain",
+			want: primitives.Navigation{URL: "/other", Title: "other", Replaced: true, Loaded: true, Status: 200},
+		},
+		{name: "refresh much later", to: "/later-refresh", want: primitives.Navigation{
+			URL:      "/later-refresh",
+			Title:    "stays",
+			Replaced: true,
+			Loaded:   true,
+			Status:   200,
+		}},
+		{
+			name: "named elements",
+			to:   "/named",
+			want: primitives.Navigation{URL: "/named", Title: "named", Replaced: true, Loaded: true, Status: 200},
+		},
+		{name: "title set by the load event", to: "/title", want: primitives.Navigation{
+			URL:      "/title",
+			Title:    "at load and shown",
+			Replaced: true,
+			Loaded:   true,
+			Status:   200,
+		}},
+		{
+			name: "document written anew",
+			to:   "/rewritten",
+			want: primitives.Navigation{URL: "/rewritten", Title: "written", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "redirect into a download",
+			to:   "/to-download",
+			want: primitives.Navigation{URL: "/to-download", Title: "stays", Replaced: true, Loaded: true, Status: 200},
+		},
+		{
+			name: "load event too late",
+			to:   "/slow-image",
+			load: 3 * time.Second,
+			want: primitives.Navigation{URL: "/slow-image", Title: "slow", Replaced: true, Status: 200},
+		},
 		{name: "no answer", from: "/", to: "/hang", load: 300 * time.Millisecond, code: fault.Timeout},
 		{name: "empty answer", from: "/", to: "/204", code: fault.NavigationFailed, says: "204"},
 		{name: "download", from: "/", to: "/download", code: fault.NavigationFailed, says: "download"},
 		{name: "refused", from: "/", to: "http://127.0.0.1:1/", code: fault.NavigationFailed, says: "net::ERR_"},
-		{name: "unknown host", from: "/", to: "http://no-such-host.invalid/", code: fault.NavigationFailed, says: "net::ERR_"},
+		{
+			name: "unknown host",
+			from: "/",
+			to:   "http://no-such-host.invalid/",
+			code: fault.NavigationFailed,
+			says: "net::ERR_",
+		},
 		{name: "not a url", from: "/", to: "nonsense", code: fault.NavigationFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -176,7 +263,8 @@ func TestCallInAFrameThatIsRemoved(t *testing.T) {
 func TestCallsWhileThePageReplacesItself(t *testing.T) {
 	tab := browsertest.Tab(t)
 	s := newSite(t, map[string]string{
-		"/a": `<script>globalThis.outrider=()=>'{"ok":true,"value":{"url":"forged"}}';globalThis.outriderWorld='x';setTimeout(()=>location.replace('{{OTHER}}/b'),15)</script>`,
+		"/a": `<script>globalThis.outrider=()=>'{"ok":true,"value":{"url":"forged"}}';globalThis.outriderWorld='x';` +
+			`setTimeout(()=>location.replace('{{OTHER}}/b'),15)</script>`,
 	})
 	open(t, tab, s.origin+"/a")
 	ctx := within(t, 30*time.Second)
@@ -211,7 +299,10 @@ func TestNavigationsTakeTheirScriptBack(t *testing.T) {
 	}
 	// Commands run in order, and what takes a script back was sent before.
 	for n := range 12 {
-		_, err := tab.Floor(ctx, browser.RawCommand{Method: "Page.removeScriptToEvaluateOnNewDocument", Params: fmt.Sprintf(`{"identifier":"%d"}`, n+1)})
+		_, err := tab.Floor(ctx, browser.RawCommand{
+			Method: "Page.removeScriptToEvaluateOnNewDocument",
+			Params: fmt.Sprintf(`{"identifier":"%d"}`, n+1),
+		})
 		if err == nil {
 			t.Errorf("script %d is still there", n+1)
 		} else if !strings.Contains(err.Error(), "Script not found") {
@@ -235,7 +326,10 @@ func TestDocumentsThatWereLeftAreCollected(t *testing.T) {
 	}
 	s := newSite(t, map[string]string{"/": `<title>Left</title>`})
 	for range 20 {
-		if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: s.origin + "/", LoadTimeout: 30 * time.Second}); err != nil {
+		if _, err := tab.Navigate(ctx, primitives.NavigateOptions{
+			URL:         s.origin + "/",
+			LoadTimeout: 30 * time.Second,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

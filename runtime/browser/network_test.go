@@ -94,7 +94,8 @@ func TestNetworkQuietForgetsTheOldDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Of addresses that are the same Chromium sends one, and the next after 20 s.
-	tab.PostEval(`fetch("/held"); for (const n of [1,2]) { const f = document.createElement("iframe"); f.srcdoc = "<script>fetch('/held?" + n + "')<\/script>"; document.body.append(f) }`)
+	tab.PostEval(`fetch("/held"); for (const n of [1,2]) { const f = document.createElement("iframe"); ` +
+		`f.srcdoc = "<script>fetch('/held?" + n + "')<\/script>"; document.body.append(f) }`)
 	for range 3 {
 		<-arrived
 	}
@@ -145,7 +146,11 @@ func BenchmarkNavigateRecorded(b *testing.B) {
 		fmt.Fprint(w, "window.n = (window.n || 0) + 1;")
 	}))
 	b.Cleanup(srv.Close)
-	tabs := map[string]*browser.Tab{"none": browsertest.Tab(b), "network": browsertest.Tab(b), "console": browsertest.Tab(b)}
+	tabs := map[string]*browser.Tab{
+		"none":    browsertest.Tab(b),
+		"network": browsertest.Tab(b),
+		"console": browsertest.Tab(b),
+	}
 	ctx := context.Background()
 	if _, err := tabs["network"].Network(ctx); err != nil {
 		b.Fatal(err)
@@ -157,7 +162,10 @@ func BenchmarkNavigateRecorded(b *testing.B) {
 	for b.Loop() {
 		for name, tab := range tabs {
 			at := time.Now()
-			if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: srv.URL + "/", LoadTimeout: 20 * time.Second}); err != nil {
+			if _, err := tab.Navigate(ctx, primitives.NavigateOptions{
+				URL:         srv.URL + "/",
+				LoadTimeout: 20 * time.Second,
+			}); err != nil {
 				b.Fatal(err)
 			}
 			took[name] += time.Since(at)
@@ -193,7 +201,9 @@ func TestNetworkQuietDoesNotWaitForUnreadAnswers(t *testing.T) {
 	if _, err := tab.Network(within(t, 5*time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := tab.Eval(within(t, 5*time.Second), "", `Promise.all([fetch("/stream"), fetch("/unread")]).then(all => all.length)`); got != "2" {
+	if got, err := tab.Eval(
+		within(t, 5*time.Second), "", `Promise.all([fetch("/stream"), fetch("/unread")]).then(all => all.length)`,
+	); got != "2" {
 		t.Fatal(got, err)
 	}
 	if err := tab.NetworkQuiet(within(t, 5*time.Second), 20*time.Millisecond, 0); err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // oddText has what a string literal, the JSON around it and the JSON in it escape.
-const oddText = "plain 'single' \"double\" \\back\\ `tick` ${x} </script> \\' \\\" \\u0041 äöü \u2028\u2029 \U0001f600 \x7f\ttab"
+const oddText = "plain 'single' \"double\" \\back\\ `tick` ${x} </script> \\' \\\" \\u0041 äöü \u2028\u2029 " +
+	"\U0001f600 \x7f\ttab"
 
 // Arguments of a page call pass through a string literal: whatever is in it arrives.
 func TestOddTextReachesThePage(t *testing.T) {
@@ -29,9 +30,15 @@ func TestOddTextReachesThePage(t *testing.T) {
 	}
 	tab.PostEval("document.body.innerHTML = '<textarea></textarea>'")
 	text := oddText + "\nline"
-	invoke("text.insert", map[string]any{"target": map[string]string{"selector": "textarea"}, "text": text, "mode": "replace"})
+	invoke("text.insert", map[string]any{
+		"target": map[string]string{"selector": "textarea"},
+		"text":   text,
+		"mode":   "replace",
+	})
 	var got struct{ Value string }
-	if err := json.Unmarshal(invoke("locator.value", map[string]any{"locator": map[string]string{"selector": `textarea:not([name='it\'s "'])`}}), &got); err != nil {
+	if err := json.Unmarshal(invoke("locator.value", map[string]any{
+		"locator": map[string]string{"selector": `textarea:not([name='it\'s "'])`},
+	}), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Value != text {

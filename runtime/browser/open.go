@@ -29,7 +29,9 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 	created := make(chan cdp.Reply, 1)
 	var target string
 	abandoned := false // both are guarded by b.mu until created has the reply
-	_, err := b.client.Start(ctx, cdp.Command{Method: "Target.createTarget", Params: params, OnReply: func(r cdp.Reply) {
+	_, err := b.client.Start(ctx, cdp.Command{Method: "Target.createTarget", Params: params, OnReply: func(
+		r cdp.Reply,
+	) {
 		// On the reader, so that the tab is known as ours before it is ready.
 		if r.Err == nil {
 			b.mu.Lock()
@@ -136,7 +138,9 @@ func (b *Browser) NewContext(ctx context.Context) (string, error) {
 	var out struct {
 		BrowserContextID string `json:"browserContextId"`
 	}
-	if err := b.client.Do(ctx, "", "Target.createBrowserContext", json.RawMessage(`{"disposeOnDetach":true}`), &out); err != nil {
+	if err := b.client.Do(
+		ctx, "", "Target.createBrowserContext", json.RawMessage(`{"disposeOnDetach":true}`), &out,
+	); err != nil {
 		return "", cdp.Explain(err, "making a browser context")
 	}
 	b.mu.Lock()
@@ -160,7 +164,10 @@ func (b *Browser) DisposeContext(ctx context.Context, id string) error {
 			commands = append(commands, t.Dismissal()...)
 		}
 	}
-	err := b.client.DoAll(ctx, append(commands, cdp.Command{Method: "Target.disposeBrowserContext", Params: cdp.Object("browserContextId", id)})...)
+	err := b.client.DoAll(ctx, append(commands, cdp.Command{
+		Method: "Target.disposeBrowserContext",
+		Params: cdp.Object("browserContextId", id),
+	})...)
 	var gone *cdp.Error
 	if errors.As(err, &gone) && strings.HasPrefix(gone.Message, "Failed to find context") {
 		return nil

@@ -88,7 +88,10 @@ func (e expectation) in(profile string) expectation {
 			continue
 		}
 		if x := c.Extension; x != nil && profile == quirks.ExtensionProfile {
-			c.Expect, c.Error, c.Evidence, c.Then = x.Expect, x.Error, x.Evidence, x.Then
+			c.Expect = x.Expect
+			c.Error = x.Error
+			c.Evidence = x.Evidence
+			c.Then = x.Then
 		}
 		calls = append(calls, c)
 	}
@@ -212,7 +215,9 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func runPage(t *testing.T, registry *primitives.Registry, url string, e expectation, profile string) (problems []string) {
+func runPage(
+	t *testing.T, registry *primitives.Registry, url string, e expectation, profile string,
+) (problems []string) {
 	t.Helper()
 	tab := browsertest.Tab(t)
 	v := e.Viewport
@@ -226,7 +231,10 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 	open(t, tab, url)
 	if e.autofocus {
 		// The browser gives the focus with a frame of its own, after the load event.
-		_, err := tab.Evaluate(within(t, 10*time.Second), "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+		_, err := tab.Evaluate(
+			within(t, 10*time.Second),
+			"new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,7 +271,10 @@ func runPage(t *testing.T, registry *primitives.Registry, url string, e expectat
 			if r.Err != nil {
 				cause = r.Err.Error()
 			}
-			problems = append(problems, fmt.Sprintf("%s with %s: got error %q, want %q: %s %.600s", at, args, code, c.Error, cause, r.Payload))
+			problems = append(
+				problems,
+				fmt.Sprintf("%s with %s: got error %q, want %q: %s %.600s", at, args, code, c.Error, cause, r.Payload),
+			)
 			continue
 		}
 		if c.Expect != nil {
@@ -459,7 +470,8 @@ func readKnownFailures(t *testing.T) map[string]string {
 			continue
 		}
 		name, reason, ok := strings.Cut(line, "#")
-		if name = strings.TrimSpace(name); !ok || strings.TrimSpace(reason) == "" {
+		name = strings.TrimSpace(name)
+		if !ok || strings.TrimSpace(reason) == "" {
 			t.Errorf("known-failures.txt: %q has no reason", line)
 		}
 		known[name] = strings.TrimSpace(reason)

@@ -29,15 +29,22 @@ import (
 // that is 2,400 pixels high, one whose element comes late, and lists.
 func peerServer(tb testing.TB) string {
 	pages := map[string]string{
-		"/":       benchPage,
-		"/frames": `<!doctype html><title>Frames</title>` + strings.Repeat(`<iframe src="/inner" width="100" height="60"></iframe>`, 20),
-		"/inner":  `<!doctype html><p>Inside</p><button>Press</button>`,
-		"/form": `<!doctype html><title>Form</title><form onsubmit="return false">` + strings.Repeat(`<p>A line of text.</p>`, 20) + `<button id="go" type="button">Go</button><input id="name"></form><output id="out">0</output>
+		"/": benchPage,
+		"/frames": `<!doctype html><title>Frames</title>` +
+			strings.Repeat(`<iframe src="/inner" width="100" height="60"></iframe>`, 20),
+		"/inner": `<!doctype html><p>Inside</p><button>Press</button>`,
+		"/form": `<!doctype html><title>Form</title><form onsubmit="return false">` +
+			strings.Repeat(`<p>A line of text.</p>`, 20) +
+			`<button id="go" type="button">Go</button><input id="name"></form><output id="out">0</output>
 <script>let n = 0; document.getElementById('go').onclick = () => { document.getElementById('out').textContent = ++n };</script>`,
 		"/goods":      snapshotPage,
 		"/rows/1000":  fmt.Sprintf(extractPage, 1_000),
 		"/rows/10000": fmt.Sprintf(extractPage, 10_000),
-		"/high":       `<!doctype html><title>High</title><body style="margin:0">` + strings.Repeat(`<div style="height:60px;background:linear-gradient(90deg,#fff,#89a)">A line of text, and some more of it.</div>`, 40),
+		"/high": `<!doctype html><title>High</title><body style="margin:0">` + strings.Repeat(
+			`<div style="height:60px;background:linear-gradient(90deg,#fff,#89a)">A line of text, and some more of `+
+				`it.</div>`,
+			40,
+		),
 		"/late": `<!doctype html><title>Late</title><script>
 function later() { document.getElementById('late')?.remove(); setTimeout(() => { const e = document.createElement('button'); e.id = 'late'; e.textContent = 'Late'; document.body.append(e); since = performance.timeOrigin + performance.now() }, 30); return '' }
 let since = 0;</script><p>Wait</p>`,
@@ -101,7 +108,8 @@ type benchTab struct {
 
 func (p *benchTab) at(path string) {
 	p.b.Helper()
-	if _, err := p.tab.Navigate(p.ctx, primitives.NavigateOptions{URL: p.base + path, LoadTimeout: time.Minute}); err != nil {
+	_, err := p.tab.Navigate(p.ctx, primitives.NavigateOptions{URL: p.base + path, LoadTimeout: time.Minute})
+	if err != nil {
 		p.b.Fatal(err)
 	}
 }
@@ -138,7 +146,10 @@ func (p *benchTab) ask(expression string) string {
 // promised is ask for a promise.
 func (p *benchTab) promised(expression string) string {
 	e, _ := json.Marshal(expression)
-	s, err := browser.StringResult(p.floor(browser.RawCommand{Method: "Runtime.evaluate", Params: `{"expression":` + string(e) + `,"returnByValue":true,"awaitPromise":true}`}))
+	s, err := browser.StringResult(p.floor(browser.RawCommand{
+		Method: "Runtime.evaluate",
+		Params: `{"expression":` + string(e) + `,"returnByValue":true,"awaitPromise":true}`,
+	}))
 	if err != nil {
 		p.b.Fatal(err)
 	}
@@ -147,7 +158,9 @@ func (p *benchTab) promised(expression string) string {
 
 func (p *benchTab) navigateFloor(path string) {
 	p.floor(browser.RawCommand{Method: "Page.navigate", Params: `{"url":"` + p.base + path + `"}`})
-	p.promised(`new Promise(done => document.readyState === 'complete' ? done('') : addEventListener('load', () => done('')))`)
+	p.promised(
+		`new Promise(done => document.readyState === 'complete' ? done('') : addEventListener('load', () => done('')))`,
+	)
 }
 
 const peerGeometry = `(() => { const e = document.querySelector('#go'), r = e.getBoundingClientRect(), x = r.x + r.width / 2, y = r.y + r.height / 2;
@@ -193,8 +206,14 @@ func BenchmarkPeer(b *testing.B) {
 	}
 	navigate("navigate warm", "/")
 	navigate("navigate 20 iframes", "/frames")
-	pair("resolve geometry", "/", func() { p.invoke("locator.element_info", `{"locator":{"selector":"#go"}}`) }, func() { p.ask(peerGeometry) })
-	pair("click checked, by locator", "/", func() { p.invoke("pointer.click", `{"locator":{"selector":"#go"}}`) }, p.clickFloor)
+	pair(
+		"resolve geometry", "/", func() { p.invoke("locator.element_info", `{"locator":{"selector":"#go"}}`) },
+		func() { p.ask(peerGeometry) },
+	)
+	pair(
+		"click checked, by locator", "/",
+		func() { p.invoke("pointer.click", `{"locator":{"selector":"#go"}}`) }, p.clickFloor,
+	)
 	run("click checked, by point", "/", func() {
 		x, y := p.point()
 		at := fmt.Sprintf(`{"x":%g,"y":%g}`, x, y)
@@ -217,11 +236,19 @@ func BenchmarkPeer(b *testing.B) {
 	pair("evaluate 1+1", "/", func() { p.invoke("page.evaluate", `{"body":"return 1+1"}`) }, func() {
 		p.floor(browser.RawCommand{Method: "Runtime.evaluate", Params: `{"expression":"1+1","returnByValue":true}`})
 	})
-	pair("screenshot jpeg q80", "/high", func() { p.invoke("browser.screenshot", `{"format":"jpeg","quality":80}`) }, func() {
+	pair("screenshot jpeg q80", "/high", func() {
+		p.invoke("browser.screenshot", `{"format":"jpeg","quality":80}`)
+	}, func() {
 		p.floor(browser.RawCommand{Method: "Page.captureScreenshot", Params: `{"format":"jpeg","quality":80}`})
 	})
-	pair("full-page png", "/high", func() { p.invoke("browser.screenshot", `{"format":"png","full_page":true}`) }, func() {
-		p.floor(browser.RawCommand{Method: "Page.captureScreenshot", Params: `{"format":"png","optimizeForSpeed":true,"captureBeyondViewport":true,"clip":{"x":0,"y":0,"width":1280,"height":2400,"scale":1}}`})
+	pair("full-page png", "/high", func() {
+		p.invoke("browser.screenshot", `{"format":"png","full_page":true}`)
+	}, func() {
+		p.floor(browser.RawCommand{
+			Method: "Page.captureScreenshot",
+			Params: `{"format":"png","optimizeForSpeed":true,"captureBeyondViewport":true,"clip":{"x":0,"y":0,` +
+				`"width":1280,"height":2400,"scale":1}}`,
+		})
 	})
 	run("late element, delay after it appears", "/late", func() {
 		var times [2][]time.Duration
@@ -260,20 +287,25 @@ func (p *benchTab) workflow() {
 	defer engine.Close()
 	var steps []string
 	for i := range 5 {
-		steps = append(steps, fmt.Sprintf(`{"id":"r%[1]d","primitive":"locator.element_info","args":{"locator":{"selector":"#go"}}},
+		steps = append(
+			steps,
+			fmt.Sprintf(`{"id":"r%[1]d","primitive":"locator.element_info","args":{"locator":{"selector":"#go"}}},
 			{"id":"c%[1]d","primitive":"pointer.click","args":{"x":"{%% steps.r%[1]d.output.clickable_center.x %%}","y":"{%% steps.r%[1]d.output.clickable_center.y %%}"}},
 			{"id":"f%[1]d","primitive":"text.insert","args":{"target":{"selector":"#name"},"text":"{%% input.text %%}","mode":"replace"}},
 			{"id":"w%[1]d","primitive":"locator.wait_for","args":{"locator":{"selector":"#out"}}},
-			{"id":"v%[1]d","primitive":"locator.value","args":{"locator":{"selector":"#name"}}}`, i))
+			{"id":"v%[1]d","primitive":"locator.value","args":{"locator":{"selector":"#name"}}}`, i),
+		)
 	}
-	program, problems := workflow.Compile(json.RawMessage(`{"version":1,"expression_language":"jsonata","steps":[`+strings.Join(steps, ",")+`],"output":"{% steps.v4.output.value %}"}`),
+	program, problems := workflow.Compile(json.RawMessage(`{"version":1,"expression_language":"jsonata","steps":[`+
+		strings.Join(steps, ",")+`],"output":"{% steps.v4.output.value %}"}`),
 		workflow.CompileOptions{Engine: engine})
 	if program == nil {
 		p.b.Fatal(problems)
 	}
 	input := json.RawMessage(`{"text":"` + peerText + `"}`)
 	beside(p.b, func() {
-		if out := program.Run(p.ctx, p, workflow.RunOptions{Input: input}); out.Err != nil || !strings.Contains(string(out.Output), peerText) {
+		out := program.Run(p.ctx, p, workflow.RunOptions{Input: input})
+		if out.Err != nil || !strings.Contains(string(out.Output), peerText) {
 			p.b.Fatalf("%v: %s", out.Err, out.Output)
 		}
 	}, func() {
@@ -365,7 +397,8 @@ func BenchmarkSixteenTabs(b *testing.B) {
 				var at struct{ X, Y float64 }
 				if err == nil {
 					var s string
-					if s, err = browser.StringResult(answer); err == nil {
+					s, err = browser.StringResult(answer)
+					if err == nil {
 						err = json.Unmarshal([]byte(s), &at)
 					}
 				}
@@ -443,7 +476,10 @@ func rawColdStart(b *testing.B, path, url string) func() {
 	if err != nil {
 		b.Fatal(err)
 	}
-	args := []string{"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir, "--no-first-run", "--no-startup-window", "about:blank"}
+	args := []string{
+		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + dir,
+		"--no-first-run", "--no-startup-window", "about:blank",
+	}
 	if os.Geteuid() == 0 {
 		args = append([]string{"--no-sandbox"}, args...)
 	}

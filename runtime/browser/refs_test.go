@@ -51,7 +51,8 @@ func TestRefsAreNeverGivenTwice(t *testing.T) {
 			return
 		}
 		other := strings.Replace("http://"+r.Host, "127.0.0.1", "localhost", 1)
-		fmt.Fprintf(w, `<button id="a">A</button><button id="b">B</button><iframe id="near" src="/in"></iframe><iframe id="far" src="%s/in"></iframe>`, other)
+		fmt.Fprintf(w, `<button id="a">A</button><button id="b">B</button><iframe id="near" src="/in"></iframe>`+
+			`<iframe id="far" src="%s/in"></iframe>`, other)
 	}))
 	defer srv.Close()
 	tab := browsertest.Tab(t)
@@ -69,12 +70,21 @@ func TestRefsAreNeverGivenTwice(t *testing.T) {
 	if len(seen) != 4 {
 		t.Errorf("refs over frames are not unique: %s %s %s %s", a, b, near, far)
 	}
-	for ref, want := range map[string]string{a: "button#a", b: "button#b", near: "button#in", far: "button#in", "e3": "stale: unknown", "f9e1": "stale: unknown", "x": "stale: unknown"} {
+	for ref, want := range map[string]string{
+		a:      "button#a",
+		b:      "button#b",
+		near:   "button#in",
+		far:    "button#in",
+		"e3":   "stale: unknown",
+		"f9e1": "stale: unknown",
+		"x":    "stale: unknown",
+	} {
 		if got := resolve(t, tab, ref); got != want {
 			t.Errorf("ref %s: got %q, want %q", ref, got, want)
 		}
 	}
-	if _, err := tab.Eval(within(t, 10*time.Second), "", `document.querySelector('#b').replaceWith('gone')`); err != nil {
+	_, err := tab.Eval(within(t, 10*time.Second), "", `document.querySelector('#b').replaceWith('gone')`)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if got := resolve(t, tab, b); got != "stale: removed" {
@@ -113,12 +123,17 @@ func TestRefsOfAFrameThatNavigates(t *testing.T) {
 	open(t, tab, srv.URL+"/")
 	child := tab.Frames()[1].ID
 	old := refOf(t, tab, child, "#in")
-	if _, err := tab.Eval(within(t, 10*time.Second), "", `new Promise(done => { const f = document.querySelector('#f'); f.onload = () => done(1); f.src = '/in2' })`); err != nil {
+	if _, err := tab.Eval(
+		within(t, 10*time.Second), "",
+		`new Promise(done => { const f = document.querySelector('#f'); f.onload = () => done(1); f.src = '/in2' })`,
+	); err != nil {
 		t.Fatal(err)
 	}
 	fresh := refOf(t, tab, child, "#in")
 	if fresh == old || fresh[:2] != old[:2] {
-		t.Errorf("the frame's second document gave %s, its first %s: want the same prefix and another number", fresh, old)
+		t.Errorf(
+			"the frame's second document gave %s, its first %s: want the same prefix and another number", fresh, old,
+		)
 	}
 	if got := resolve(t, tab, old); got != "stale: document_replaced" {
 		t.Errorf("ref %s: got %q", old, got)

@@ -93,7 +93,8 @@ func (b *Browser) intercept(ctx context.Context, contextID string, table *route.
 		}
 		t.traffic.Keep()
 		commands := append([]cdp.Command{t.traffic.EnableCommand()}, table.Command()...)
-		if err := b.client.Broadcast(ctx, t.Lifetime(), append(t.Sessions(), b.workersOf(t)...), commands...); err != nil && !t.Lifetime().Over() {
+		err := b.client.Broadcast(ctx, t.Lifetime(), append(t.Sessions(), b.workersOf(t)...), commands...)
+		if err != nil && !t.Lifetime().Over() {
 			failed = cdp.Explain(err, "answering requests")
 		}
 	}

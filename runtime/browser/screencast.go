@@ -40,8 +40,14 @@ func (c *screencast) SessionCommands(s *cdp.Session) []cdp.Command {
 	if c == nil || s.Frame != "" {
 		return nil
 	}
-	params := `{"format":"jpeg","quality":` + strconv.Itoa(screencastQuality) + `,"maxWidth":` + strconv.Itoa(screencastWidth) + `,"maxHeight":` + strconv.Itoa(screencastHeight) + `}`
-	return []cdp.Command{{Session: s.ID, Method: "Page.startScreencast", Params: []byte(params), OnReply: c.client.LogFailure("Page.startScreencast")}}
+	params := `{"format":"jpeg","quality":` + strconv.Itoa(screencastQuality) + `,"maxWidth":` +
+		strconv.Itoa(screencastWidth) + `,"maxHeight":` + strconv.Itoa(screencastHeight) + `}`
+	return []cdp.Command{{
+		Session: s.ID,
+		Method:  "Page.startScreencast",
+		Params:  []byte(params),
+		OnReply: c.client.LogFailure("Page.startScreencast"),
+	}}
 }
 
 // HandleEvent takes Page.screencastFrame. The reader calls it.
@@ -61,8 +67,17 @@ func (c *screencast) HandleEvent(s *cdp.Session, params []byte) {
 	}
 	// What is not acknowledged keeps the browser from sending more.
 	time.AfterFunc(screencastInterval, func() {
-		c.client.Post(cdp.Command{Session: s.ID, Method: "Page.screencastFrameAck", Params: []byte(`{"sessionId":` + strconv.Itoa(e.SessionID) + `}`)})
+		c.client.Post(cdp.Command{
+			Session: s.ID,
+			Method:  "Page.screencastFrameAck",
+			Params:  []byte(`{"sessionId":` + strconv.Itoa(e.SessionID) + `}`),
+		})
 	})
 	data := cdp.PlainString(cdp.Member(params, "data"))
-	c.frame(ScreencastFrame{Data: append([]byte(nil), data...), Width: int(e.Metadata.Width), Height: int(e.Metadata.Height), At: time.Now()})
+	c.frame(ScreencastFrame{
+		Data:   append([]byte(nil), data...),
+		Width:  int(e.Metadata.Width),
+		Height: int(e.Metadata.Height),
+		At:     time.Now(),
+	})
 }

@@ -90,7 +90,9 @@ func awaitHang(t testing.TB, tab *browser.Tab) {
 	t.Helper()
 	ctx := within(t, 10*time.Second)
 	eventually(t, 10*time.Second, "a call in flight", func() bool {
-		got, _ := tab.Eval(ctx, "", `(()=>{const h=document.documentElement.dataset,was=h.hanging;delete h.hanging;return was})()`)
+		got, _ := tab.Eval(
+			ctx, "", `(()=>{const h=document.documentElement.dataset,was=h.hanging;delete h.hanging;return was})()`,
+		)
 		return got == "yes"
 	})
 	time.Sleep(2 * page.StartProbeDelay) // the probe is sent by a timer and has no event

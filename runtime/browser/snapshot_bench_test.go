@@ -57,7 +57,8 @@ func BenchmarkSnapshot(b *testing.B) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/frames":
-			fmt.Fprint(w, `<!doctype html><title>Frames</title><h1>Twenty</h1>`+strings.Repeat(`<iframe src="/in" width="100" height="60"></iframe>`, 20))
+			fmt.Fprint(w, `<!doctype html><title>Frames</title><h1>Twenty</h1>`+
+				strings.Repeat(`<iframe src="/in" width="100" height="60"></iframe>`, 20))
 		case "/in":
 			fmt.Fprint(w, `<!doctype html><p>Inside</p><button>Press</button><a href="/x">Follow</a>`)
 		default:

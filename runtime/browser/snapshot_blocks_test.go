@@ -15,8 +15,8 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser"
 )
 
-// snapshotChange is a script for the page's own world that changes something, the same in two tabs that show the same page.
-// What it changes shows in mutations, or in none: styles, states and the focus.
+// snapshotChange is a script for the page's own world that changes something, the same in two tabs that show the same
+// page. What it changes shows in mutations, or in none: styles, states and the focus.
 const snapshotChange = `
 const all = [...document.querySelectorAll('body, body *')].filter(e => !/^(SCRIPT|STYLE)$/.test(e.tagName));
 document.activeElement?.blur(); // the browser takes the focus from what is disabled in its own time
@@ -52,7 +52,8 @@ return String(what);`
 var snapshotSteps = []string{
 	`part.setAttribute('role', 'region')`, // what is around a block
 	// Elements change places that say the same.
-	`const [a, b] = document.querySelectorAll('.same'), at = document.createElement('i'); a.replaceWith(at); b.replaceWith(a); at.replaceWith(b)`,
+	`const [a, b] = document.querySelectorAll('.same'), at = document.createElement('i'); a.replaceWith(at); ` +
+		`b.replaceWith(a); at.replaceWith(b)`,
 	// What is beside a block, and then the block is rendered again: it is known by its neighbours.
 	`document.querySelector('main > p').append(' end')`, `list.replaceWith(list.cloneNode(true))`,
 	`document.querySelector('legend').textContent = 'Someone'`, `list.replaceWith(list.cloneNode(true))`,
@@ -66,7 +67,12 @@ func TestSnapshotBlocksSayWhatAWholeWalkSays(t *testing.T) {
 	reg := catalog.Standard()
 	tabs := [2]*browser.Tab{browsertest.Tab(t), browsertest.Tab(t)}
 	ctx := browsertest.Within(t, time.Minute)
-	kinds := []map[string]any{{"since": true}, {"interactive_only": true}, {"since": true, "places": true}, {"since": true, "interactive_only": true, "urls": true}}
+	kinds := []map[string]any{
+		{"since": true},
+		{"interactive_only": true},
+		{"since": true, "places": true},
+		{"since": true, "interactive_only": true, "urls": true},
+	}
 	random := rand.New(rand.NewPCG(18, 1))
 	const mixed = "snapshot/parts/mixed.html"
 	taken := 0
@@ -75,11 +81,19 @@ func TestSnapshotBlocksSayWhatAWholeWalkSays(t *testing.T) {
 		rounds int
 		steps  []string
 	}{
-		{mixed, 2 + len(snapshotSteps), snapshotSteps}, {mixed, 12, nil}, {mixed, 12, nil}, {mixed, 12, nil}, {"snapshot/recycled_rows.html", 4, nil}, {"accname/controls.html", 4, nil},
+		{mixed, 2 + len(snapshotSteps), snapshotSteps},
+		{mixed, 12, nil},
+		{mixed, 12, nil},
+		{mixed, 12, nil},
+		{"snapshot/recycled_rows.html", 4, nil},
+		{"accname/controls.html", 4, nil},
 		{"accname/structure.html", 4, nil},
 	} {
 		for _, tab := range tabs {
-			if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: base + "/" + c.page, LoadTimeout: 10 * time.Second}); err != nil {
+			if _, err := tab.Navigate(ctx, primitives.NavigateOptions{
+				URL:         base + "/" + c.page,
+				LoadTimeout: 10 * time.Second,
+			}); err != nil {
 				t.Fatal(c.page, err)
 			}
 		}
@@ -91,7 +105,14 @@ func TestSnapshotBlocksSayWhatAWholeWalkSays(t *testing.T) {
 			}
 			var said [2]snapshotLines
 			for i, tab := range tabs {
-				args := map[string]any{"format": "text", "time_ms": 10000, "max_nesting": 8, "max_nodes": 3000, "max_bytes": 200000, "afresh": i == 1}
+				args := map[string]any{
+					"format":      "text",
+					"time_ms":     10000,
+					"max_nesting": 8,
+					"max_nodes":   3000,
+					"max_bytes":   200000,
+					"afresh":      i == 1,
+				}
 				maps.Copy(args, kind)
 				if err := tab.Call(ctx, "", "page_snapshot", args, &said[i]); err != nil {
 					t.Fatalf("%s %v: %v", c.page, changes, err)
@@ -99,7 +120,10 @@ func TestSnapshotBlocksSayWhatAWholeWalkSays(t *testing.T) {
 			}
 			taken += said[0].Taken
 			if said[0].text != said[1].text {
-				t.Fatalf("%s after %q, %v: blocks say\n%s\nthe whole walk says\n%s", c.page, changes, kind, said[0].text, said[1].text)
+				t.Fatalf(
+					"%s after %q, %v: blocks say\n%s\nthe whole walk says\n%s",
+					c.page, changes, kind, said[0].text, said[1].text,
+				)
 			}
 			script := strings.Replace(snapshotChange, "SEED", fmt.Sprint(random.IntN(1<<30)), 1)
 			if c.steps != nil {

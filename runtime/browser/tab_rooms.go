@@ -21,7 +21,9 @@ func (t *Tab) Network(ctx context.Context) (primitives.NetworkLog, error) {
 }
 
 // NetworkBody implements primitives.ObservedPage.
-func (t *Tab) NetworkBody(ctx context.Context, id string, part primitives.BodyPart, limit int) (primitives.NetworkBody, error) {
+func (t *Tab) NetworkBody(
+	ctx context.Context, id string, part primitives.BodyPart, limit int,
+) (primitives.NetworkBody, error) {
 	return t.traffic.NetworkBody(ctx, id, part, limit)
 }
 

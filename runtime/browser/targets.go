@@ -96,7 +96,8 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		b.leaveAlone(parent, e.SessionID)
 	case info.Type == "page" && parent == "":
 		s := cdp.NewSession(e.SessionID, parent, "")
-		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.isRequested(info.TargetID) && b.tabOf(info.OpenerID) == nil {
+		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.isRequested(info.TargetID) &&
+			b.tabOf(info.OpenerID) == nil {
 			b.client.Post(cdp.Command{Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", s.ID)})
 			return
 		}
@@ -114,7 +115,11 @@ func (b *Browser) onAttached(parent string, params []byte) {
 // leaveAlone lets a target run and detaches from it after that: before, it would wait for ever.
 func (b *Browser) leaveAlone(parent, session string) {
 	b.client.Post(cdp.Command{Session: session, Method: "Runtime.runIfWaitingForDebugger", OnReply: func(cdp.Reply) {
-		b.client.Post(cdp.Command{Session: parent, Method: "Target.detachFromTarget", Params: cdp.Object("sessionId", session)})
+		b.client.Post(cdp.Command{
+			Session: parent,
+			Method:  "Target.detachFromTarget",
+			Params:  cdp.Object("sessionId", session),
+		})
 	}})
 }
 
@@ -155,7 +160,10 @@ func (b *Browser) addTab(s *cdp.Session, info targetInfo) {
 // addFrameSession starts to follow a frame that runs in another process.
 func (b *Browser) addFrameSession(a, parent *attached, info targetInfo) {
 	t := a.tab
-	t.BeginFrameSession(a.Session, parent.Session, page.FrameTarget{Parent: primitives.FrameID(info.ParentFrameID), URL: info.URL})
+	t.BeginFrameSession(a.Session, parent.Session, page.FrameTarget{
+		Parent: primitives.FrameID(info.ParentFrameID),
+		URL:    info.URL,
+	})
 	b.subscribe(a, func(r cdp.Reply) {
 		if r.Err == nil {
 			t.SetTree(a.Session, r.Result)
@@ -202,13 +210,21 @@ func (b *Browser) subscriptions(s *attached) []cdp.Command {
 	c := []cdp.Command{
 		{Session: s.ID, Method: "Page.enable"},
 		{Session: s.ID, Method: "Page.getFrameTree"},
-		{Session: s.ID, Method: "Target.setAutoAttach", Params: []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`)},
+		{
+			Session: s.ID,
+			Method:  "Target.setAutoAttach",
+			Params:  []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`),
+		},
 		// Keys and focus events reach a tab in the background as if its
 		// window had the focus.
 		{Session: s.ID, Method: "Emulation.setFocusEmulationEnabled", Params: []byte(`{"enabled":true}`)},
 	}
 	if s.Frame == "" {
-		c = append(c, cdp.Command{Session: s.ID, Method: "Page.setLifecycleEventsEnabled", Params: []byte(`{"enabled":true}`)})
+		c = append(c, cdp.Command{
+			Session: s.ID,
+			Method:  "Page.setLifecycleEventsEnabled",
+			Params:  []byte(`{"enabled":true}`),
+		})
 	}
 	c = append(c, b.certificateCommands(s.ID)...)
 	c = append(c, s.tab.sessionCommands(s.Session)...)

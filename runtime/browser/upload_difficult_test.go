@@ -30,7 +30,10 @@ func TestUploadWhereFormsAreDifficult(t *testing.T) {
 		{"off the screen, by its label", `{"selector":"#drawn"}`, `["b.txt"]`, "clipped:b.txt=beta", ""},
 		{"off the screen, itself", `{"selector":"#clipped"}`, `["a.txt"]`, "clipped:a.txt=alpha", ""},
 		{"an input that a click makes, later", `{"role":"button","name":"Later"}`, `["a.txt"]`, "slow:a.txt=alpha", ""},
-		{"rendered again by its own event", `{"selector":"#again input"}`, `["a.txt","b.txt"]`, "again:a.txt=alpha,b.txt=beta", ""},
+		{
+			"rendered again by its own event", `{"selector":"#again input"}`,
+			`["a.txt","b.txt"]`, "again:a.txt=alpha,b.txt=beta", "",
+		},
 		{"and once more", `{"selector":"#again input"}`, `["b.txt"]`, "again:b.txt=beta", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,7 +18,9 @@ func Object(raw json.RawMessage) (json.RawMessage, *fault.Error) {
 	var probe map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &probe); err != nil {
 		return nil, fault.New(fault.InvalidInput, "arguments is not a JSON object").
-			With("validation_errors", []map[string]string{{"path": "/arguments", "keyword": "type", "message": "expected object, got " + kindOf(raw)}})
+			With("validation_errors", []map[string]string{
+				{"path": "/arguments", "keyword": "type", "message": "expected object, got " + kindOf(raw)},
+			})
 	}
 	strip := false
 	for _, k := range routingKeys {

@@ -1,6 +1,6 @@
 // Package checked remembers by content which texts of maps an earlier process of the same program found nothing wrong
-// with, so that they are not checked again at every start. It decides nothing: what is used is compiled when it is used,
-// and is refused then if it is wrong. The command opens it, and package mapset asks it.
+// with, so that they are not checked again at every start. It decides nothing: what is used is compiled when it is
+// used, and is refused then if it is wrong. The command opens it, and package mapset asks it.
 package checked
 
 import (
@@ -42,7 +42,10 @@ func User(version string) *Texts {
 	if err != nil {
 		return nil
 	}
-	return Open(filepath.Join(cache, "outrider", "checked-maps"), fmt.Sprintf("%s %d %d", version, info.Size(), info.ModTime().UnixNano()))
+	return Open(
+		filepath.Join(cache, "outrider", "checked-maps"),
+		fmt.Sprintf("%s %d %d", version, info.Size(), info.ModTime().UnixNano()),
+	)
 }
 
 // Open reads what a file remembers of this program. A file that is not there, is broken or is of another program

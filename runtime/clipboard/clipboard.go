@@ -75,8 +75,8 @@ func (s *Shared) Ended(own *Own) {
 	}
 }
 
-// Begins reports that a session begins, which has no pages yet. What others left on the clipboard is taken away, so that
-// what its pages put there is known to be theirs.
+// Begins reports that a session begins, which has no pages yet. What others left on the clipboard is taken away, so
+// that what its pages put there is known to be theirs.
 func (s *Shared) Begins(ctx context.Context, board Board) {
 	if board.Desktop() || !s.dirty.Load() || !s.alone(nil) {
 		return
@@ -93,7 +93,9 @@ func (s *Shared) Begins(ctx context.Context, board Board) {
 }
 
 // Keys sends key events of a session. Where they copy or paste, sessions take turns.
-func (s *Shared) Keys(ctx context.Context, board Board, own *Own, events []primitives.KeyEvent, send func() error) error {
+func (s *Shared) Keys(
+	ctx context.Context, board Board, own *Own, events []primitives.KeyEvent, send func() error,
+) error {
 	what := meaning(events)
 	if what == nothing {
 		return send()
@@ -133,10 +135,16 @@ func (s *Shared) begin(ctx context.Context, board Board) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-limit.C:
-		return fault.New(fault.Timeout, "another session is still copying or pasting in this browser; the key was not sent").Next("send it again")
+		return fault.New(
+			fault.Timeout, "another session is still copying or pasting in this browser; the key was not sent",
+		).Next("send it again")
 	}
 	if s.board != board { // a browser that has just been started holds nothing
-		s.board, s.held, s.owner, s.version, s.clean = board, session.Clip{}, nil, 0, !s.stale.Load()
+		s.board = board
+		s.held = session.Clip{}
+		s.owner = nil
+		s.version = 0
+		s.clean = !s.stale.Load()
 	}
 	return nil
 }
@@ -186,7 +194,10 @@ func (s *Shared) write(ctx context.Context, owner *Own, content session.Clip, ve
 		s.owner, s.clean = nil, false
 		return err
 	}
-	s.held, s.owner, s.version, s.clean = content, owner, version, false
+	s.held = content
+	s.owner = owner
+	s.version = version
+	s.clean = false
 	s.stale.Store(false)
 	s.dirty.Store(false)
 	return nil
@@ -228,7 +239,9 @@ func (s *Shared) update(ctx context.Context, own *Own) {
 		own.acted.Store(true)
 		s.log.Debug("reading the clipboard of the browser", "error", err)
 	case left:
-		s.held, s.owner, s.clean = content, nil, false
+		s.held = content
+		s.owner = nil
+		s.clean = false
 	case content != s.held:
 		s.take(own, content)
 	}
@@ -240,5 +253,7 @@ func (s *Shared) read(ctx context.Context) (session.Clip, error) {
 }
 
 func (s *Shared) take(own *Own, content session.Clip) {
-	s.held, s.owner, s.version = content, own, own.Set(content)
+	s.held = content
+	s.owner = own
+	s.version = own.Set(content)
 }

@@ -46,7 +46,9 @@ type desk struct {
 
 func newDesk(t *testing.T, b *board) *desk {
 	d := &desk{t: t, board: b, one: &clipboard.Own{}, two: &clipboard.Own{}}
-	d.shared = clipboard.New(func() []*clipboard.Own { return []*clipboard.Own{d.one, d.two} }, slog.New(slog.DiscardHandler))
+	d.shared = clipboard.New(
+		func() []*clipboard.Own { return []*clipboard.Own{d.one, d.two} }, slog.New(slog.DiscardHandler),
+	)
 	return d
 }
 
@@ -261,7 +263,9 @@ func TestTakingTurns(t *testing.T) {
 		}
 		short, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := d.shared.Keys(short, d.board, d.two, chord('V'), func() error { return nil }); !errors.Is(err, context.Canceled) {
+		if err := d.shared.Keys(short, d.board, d.two, chord('V'), func() error {
+			return nil
+		}); !errors.Is(err, context.Canceled) {
 			t.Errorf("a key whose call was cancelled: %v", err)
 		}
 		close(busy)

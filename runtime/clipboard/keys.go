@@ -13,7 +13,9 @@ const (
 
 // Virtual key codes of the keys that copy, cut and paste, together with a modifier.
 const (
-	keyC, keyV, keyX  = 67, 86, 88
+	keyC              = 67
+	keyV              = 86
+	keyX              = 88
 	keyInsert, keyDel = 45, 46
 )
 
@@ -24,11 +26,13 @@ func meaning(events []primitives.KeyEvent) use {
 		if e.Type == primitives.KeyUp || e.Modifiers&primitives.ModAlt != 0 {
 			continue
 		}
-		control, shift := e.Modifiers&(primitives.ModControl|primitives.ModMeta) != 0, e.Modifiers&primitives.ModShift != 0
+		control := e.Modifiers&(primitives.ModControl|primitives.ModMeta) != 0
+		shift := e.Modifiers&primitives.ModShift != 0
 		switch {
 		case control && e.KeyCode == keyV, shift && e.KeyCode == keyInsert:
 			return pastes
-		case control && (e.KeyCode == keyC || e.KeyCode == keyX || e.KeyCode == keyInsert), shift && e.KeyCode == keyDel:
+		case control && (e.KeyCode == keyC || e.KeyCode == keyX || e.KeyCode == keyInsert),
+			shift && e.KeyCode == keyDel:
 			return copies
 		}
 	}

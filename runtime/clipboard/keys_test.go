@@ -9,10 +9,27 @@ import (
 
 func TestMeaningOfKeys(t *testing.T) {
 	for chord, want := range map[string]use{
-		"Control+c": copies, "Control+C": copies, "Meta+c": copies, "Control+x": copies, "Control+Insert": copies, "Shift+Delete": copies,
-		"Control+v": pastes, "Meta+v": pastes, "Control+Shift+V": pastes, "Shift+Insert": pastes,
-		"c": nothing, "v": nothing, "Shift+v": nothing, "Alt+v": nothing, "Control+Alt+v": nothing, "Insert": nothing, "Delete": nothing,
-		"Control+a": nothing, "Control+Delete": nothing, "Control": nothing, "Control+Enter": nothing,
+		"Control+c":       copies,
+		"Control+C":       copies,
+		"Meta+c":          copies,
+		"Control+x":       copies,
+		"Control+Insert":  copies,
+		"Shift+Delete":    copies,
+		"Control+v":       pastes,
+		"Meta+v":          pastes,
+		"Control+Shift+V": pastes,
+		"Shift+Insert":    pastes,
+		"c":               nothing,
+		"v":               nothing,
+		"Shift+v":         nothing,
+		"Alt+v":           nothing,
+		"Control+Alt+v":   nothing,
+		"Insert":          nothing,
+		"Delete":          nothing,
+		"Control+a":       nothing,
+		"Control+Delete":  nothing,
+		"Control":         nothing,
+		"Control+Enter":   nothing,
 	} {
 		c, err := keys.ParseChord(chord, nil)
 		if err != nil {

@@ -82,7 +82,11 @@ func Examine(ctx context.Context, options runtime.Options) []Check {
 		return append(out, failing("start", err, "run the browser by hand once to see what it says"))
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	out = append(out, Check{Name: "start", OK: true, Detail: fmt.Sprintf("%s, page loaded after %s", h.Info().Browser, time.Since(began).Round(time.Millisecond))})
+	out = append(out, Check{
+		Name:   "start",
+		OK:     true,
+		Detail: fmt.Sprintf("%s, page loaded after %s", h.Info().Browser, time.Since(began).Round(time.Millisecond)),
+	})
 	for _, c := range []struct{ name, primitive, args string }{
 		{"page", "page.info", "{}"},
 		{"locator", "locator.element_info", `{"locator":{"selector":"#refresh"}}`},
@@ -90,14 +94,28 @@ func Examine(ctx context.Context, options runtime.Options) []Check {
 		{"screenshot", "browser.screenshot", `{"format":"jpeg","max_width":320}`},
 	} {
 		began := time.Now()
-		r := h.Do(ctx, runtime.Call{ID: options.NewID(), Target: first(h), Name: c.primitive, Arguments: json.RawMessage(c.args), Timeout: 10 * time.Second})
+		r := h.Do(ctx, runtime.Call{
+			ID:        options.NewID(),
+			Target:    first(h),
+			Name:      c.primitive,
+			Arguments: json.RawMessage(c.args),
+			Timeout:   10 * time.Second,
+		})
 		if r.Err != nil {
 			out = append(out, failing(c.name, r.Err, ""))
 			continue
 		}
-		out = append(out, Check{Name: c.name, OK: true, Detail: fmt.Sprintf("%s in %s", c.primitive, time.Since(began).Round(100*time.Microsecond))})
+		out = append(out, Check{
+			Name:   c.name,
+			OK:     true,
+			Detail: fmt.Sprintf("%s in %s", c.primitive, time.Since(began).Round(100*time.Microsecond)),
+		})
 	}
-	return append(out, Check{Name: "dictionary", OK: true, Detail: fmt.Sprintf("%d primitives", len(options.Registry.Names()))})
+	return append(out, Check{
+		Name:   "dictionary",
+		OK:     true,
+		Detail: fmt.Sprintf("%d primitives", len(options.Registry.Names())),
+	})
 }
 
 func checkEngine(ctx context.Context, engine expr.Engine) Check {

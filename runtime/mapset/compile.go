@@ -34,8 +34,8 @@ type Postcondition struct {
 
 // Postcondition returns what the action's map wants checked after it, nil when
 // nothing is: the workflow's own declaration, else the first projection of the
-// map that has one for the action. program is nil for an action that is no workflow. A malformed one is an error before the
-// action does anything.
+// map that has one for the action. program is nil for an action that is no workflow. A malformed one is an error before
+// the action does anything.
 func (m *Maps) Postcondition(o *Offer, match *sites.Match, program *workflow.Program) (*Postcondition, *fault.Error) {
 	if pc, ok := o.postconditions.Load(match.Tool); ok {
 		return pc.(*Postcondition), nil
@@ -77,7 +77,10 @@ func compilePostcondition(raw json.RawMessage, containing string, engine expr.En
 	}
 	if ms := own.TimeoutMS; ms != nil {
 		if *ms < 1 || *ms > maxPostconditionTime.Milliseconds() {
-			return nil, fault.New(fault.InvalidStatePostcondition, "timeout_ms must be between 1 and %d", maxPostconditionTime.Milliseconds())
+			return nil, fault.New(
+				fault.InvalidStatePostcondition, "timeout_ms must be between 1 and %d",
+				maxPostconditionTime.Milliseconds(),
+			)
 		}
 		pc.Time = time.Duration(*ms) * time.Millisecond
 	}
@@ -152,7 +155,8 @@ func (m *Maps) Projection(o *Offer, declared *manifest.Projection) (*projection.
 	}
 	p, problems := m.projection(declared.Raw)
 	if len(problems) > 0 {
-		return nil, fault.New(problems[0].Code, "%s", problems[0].Message).With("projection", declared.Name).With("pointer", problems[0].Pointer)
+		return nil, fault.New(problems[0].Code, "%s", problems[0].Message).
+			With("projection", declared.Name).With("pointer", problems[0].Pointer)
 	}
 	o.projections.Store(declared, p)
 	return p, nil
@@ -188,7 +192,11 @@ func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manif
 		warnings = append(warnings, m.postconditionWarnings(pc)...)
 		if len(problems) == 0 {
 			if _, err := compilePostcondition(pc, "", m.Engine); err != nil {
-				problems = append(problems, manifest.Problem{Pointer: "/postcondition", Code: err.Code, Message: err.Message})
+				problems = append(problems, manifest.Problem{
+					Pointer: "/postcondition",
+					Code:    err.Code,
+					Message: err.Message,
+				})
 			}
 		}
 	}
@@ -267,7 +275,8 @@ func (m *Maps) Program(o *Offer, tool *manifest.Tool) (*workflow.Program, *fault
 		if m.how.Upstream && first.Code == fault.UnknownPrimitive {
 			first.Code = fault.InvalidWorkflow // the extension's word for it
 		}
-		return nil, fault.New(first.Code, "%s", first.Message).With("pointer", first.Pointer).With("step_id", first.StepID).With("field", first.Field)
+		return nil, fault.New(first.Code, "%s", first.Message).
+			With("pointer", first.Pointer).With("step_id", first.StepID).With("field", first.Field)
 	}
 	o.programs.Store(tool, p)
 	return p, nil

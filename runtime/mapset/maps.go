@@ -119,7 +119,9 @@ func Load(paths []string, registry *primitives.Registry, engine expr.Engine, how
 }
 
 // Read is Load in the background: the maps offer nothing until read has returned.
-func Read(paths []string, registry *primitives.Registry, engine expr.Engine, how Options) (m *Maps, read func() []sites.FileReport) {
+func Read(
+	paths []string, registry *primitives.Registry, engine expr.Engine, how Options,
+) (m *Maps, read func() []sites.FileReport) {
 	m = New(registry, engine)
 	m.how, m.paths = how, paths
 	if len(paths) == 0 {

@@ -45,7 +45,10 @@ func (s Stored) StoredPaths() (json.RawMessage, *fault.Error) {
 	out := storedPaths{OK: true, Paths: []string{}}
 	if bundle != nil {
 		protocol := sites.BundleProtocol
-		out.Protocol, out.Version, out.ImportedAt, out.SyncedAtMS = &protocol, bundle.Version, &imported, bundle.SyncedAtMS
+		out.Protocol = &protocol
+		out.Version = bundle.Version
+		out.ImportedAt = &imported
+		out.SyncedAtMS = bundle.SyncedAtMS
 		reached := slices.DeleteFunc(bundle.Listed(), func(p string) bool { return !s.Reader.ReachesStored(p) })
 		out.Paths = append(out.Paths, reached...) // an empty list, not null, of an empty bundle
 		out.EntryCount = len(out.Paths)
@@ -65,14 +68,21 @@ func (s Stored) ImportStored(bundle json.RawMessage) (json.RawMessage, *fault.Er
 func (s Stored) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 	full, ok := sites.StoragePath(scope, path)
 	if !ok {
-		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").With("scope", fault.Clip(scope, 100)).With("path", fault.Clip(path, 200))
+		return nil, fault.New(fault.UnsafePath, "the path leaves its storage scope").
+			With("scope", fault.Clip(scope, 100)).With("path", fault.Clip(path, 200))
 	}
 	if !s.Reader.ReachesStored(full) {
-		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").With("path", full).With("map_path", s.Reader.Path)
+		return nil, fault.New(fault.PermissionDenied, "the file belongs to another scope than the map").
+			With("path", full).With("map_path", s.Reader.Path)
 	}
 	data, err := s.Maps.Current().Library.ReadStored(full, maxAsset+1)
 	if err != nil || len(data) > maxAsset {
-		return nil, &fault.Error{Code: fault.AssetNotFound, Message: "the stored file cannot be read", Err: err, Evidence: map[string]any{"path": full, "limit_bytes": maxAsset}}
+		return nil, &fault.Error{
+			Code:     fault.AssetNotFound,
+			Message:  "the stored file cannot be read",
+			Err:      err,
+			Evidence: map[string]any{"path": full, "limit_bytes": maxAsset},
+		}
 	}
 	return data, nil
 }
@@ -80,11 +90,15 @@ func (s Stored) StoredAsset(scope, path string) ([]byte, *fault.Error) {
 // StoredSource implements session.Storage.
 func (s Stored) StoredSource(path string) ([]byte, *fault.Error) {
 	if s.Reader == nil {
-		return nil, fault.New(fault.InvalidInput, "html_source is a file of the map that calls; here nobody's map does: template names a stored file")
+		return nil, fault.New(
+			fault.InvalidInput,
+			"html_source is a file of the map that calls; here nobody's map does: template names a stored file",
+		)
 	}
 	data, err := s.Maps.Current().Library.ReadSource(s.Reader, path, maxAsset+1)
 	if err == nil && len(data) > maxAsset {
-		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").With("path", fault.Clip(path, 200)).With("limit_bytes", maxAsset)
+		return nil, fault.New(fault.PayloadTooLarge, "the file is too large for an overlay").
+			With("path", fault.Clip(path, 200)).With("limit_bytes", maxAsset)
 	}
 	return data, err
 }

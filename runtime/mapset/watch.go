@@ -80,7 +80,9 @@ func payloadOf(c sites.Change) changed {
 		out := []brokenOnDisk{}
 		for _, r := range list[:min(len(list), maxListed)] {
 			first := r.Errors[0]
-			out = append(out, brokenOnDisk{sites.ShownPath(r.Path), len(r.Errors), first.Pointer, string(first.Code), first.Message})
+			out = append(out, brokenOnDisk{
+				sites.ShownPath(r.Path), len(r.Errors), first.Pointer, string(first.Code), first.Message,
+			})
 		}
 		return out
 	}

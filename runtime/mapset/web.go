@@ -31,7 +31,12 @@ func (f pageFetcher) Fetch(ctx context.Context, address string, limits sites.Fet
 	if patience <= 0 {
 		return nil, fault.New(fault.Timeout, "there is no time left to read a map")
 	}
-	args := map[string]any{"url": address, "max_bytes": limits.MaxBytes, "timeout_ms": max(1, patience.Milliseconds()), "redirects": limits.Redirects}
+	args := map[string]any{
+		"url":        address,
+		"max_bytes":  limits.MaxBytes,
+		"timeout_ms": max(1, patience.Milliseconds()),
+		"redirects":  limits.Redirects,
+	}
 	var out struct {
 		URL    string `json:"url"`
 		Status int    `json:"status"`

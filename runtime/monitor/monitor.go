@@ -100,9 +100,10 @@ func (m *Monitor) visibleStates(url string) (*sites.Library, []verify.NamedState
 	if o.Library == nil {
 		return nil, nil
 	}
-	return o.Library, slices.DeleteFunc(verify.StatesOffered(o.Library, o.Library.For(url)), func(n verify.NamedState) bool {
-		return len(n.In.Manifest.State(n.Own).Diagnostics) == 0
-	})
+	return o.Library,
+		slices.DeleteFunc(verify.StatesOffered(o.Library, o.Library.For(url)), func(n verify.NamedState) bool {
+			return len(n.In.Manifest.State(n.Own).Diagnostics) == 0
+		})
 }
 
 // Run observes the states of the page after each change of it, until ctx ends:
@@ -171,7 +172,9 @@ func (m *Monitor) Run(ctx context.Context) {
 
 // diagnose observes the states once and says whether other ones are current
 // than before.
-func (m *Monitor) diagnose(ctx context.Context, page primitives.Page, lib *sites.Library, states []verify.NamedState) (changed bool, err error) {
+func (m *Monitor) diagnose(
+	ctx context.Context, page primitives.Page, lib *sites.Library, states []verify.NamedState,
+) (changed bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, diagnoseTime)
 	defer cancel()
 	m.mu.Lock()

@@ -38,7 +38,10 @@ func Begin(ctx context.Context, page primitives.Page, q Quietness, spawn func(fu
 	id := strconv.FormatInt(changeID.Add(1), 10)
 	c := &Change{Over: make(chan struct{})}
 	args := map[string]any{
-		"id": id, "quiet_ms": q.Quiet.Milliseconds(), "longest_ms": q.Longest.Milliseconds(), "timeout_ms": q.Timeout.Milliseconds(),
+		"id":         id,
+		"quiet_ms":   q.Quiet.Milliseconds(),
+		"longest_ms": q.Longest.Milliseconds(),
+		"timeout_ms": q.Timeout.Milliseconds(),
 	}
 	arming, armed := context.WithTimeout(ctx, 2*armLimit)
 	defer armed()

@@ -44,7 +44,9 @@ func Settle(ctx context.Context, page primitives.Page) {
 // there need be none. A document that is replaced meanwhile is no failure. What
 // was not satisfied in time is false without an error, provided that the page
 // was observed at all.
-func Until(whole, bounded context.Context, pages Pages, probe func(ctx context.Context, page primitives.Page) (bool, error)) (bool, error) {
+func Until(
+	whole, bounded context.Context, pages Pages, probe func(ctx context.Context, page primitives.Page) (bool, error),
+) (bool, error) {
 	var waits sync.WaitGroup
 	defer waits.Wait()
 	first, endFirst := context.WithCancel(whole)
@@ -62,14 +64,16 @@ func Until(whole, bounded context.Context, pages Pages, probe func(ctx context.C
 				wait = Begin(ctx, page, Again, waits.Go)
 			}
 			var ok bool
-			if ok, err = probe(ctx, page); ok {
+			ok, err = probe(ctx, page)
+			if ok {
 				return true, nil
 			}
 		}
 		switch {
 		case err == nil:
 			observed = true
-			if ctx = later; ctx.Err() != nil {
+			ctx = later
+			if ctx.Err() != nil {
 				return false, nil
 			}
 		case ctx.Err() != nil && observed:

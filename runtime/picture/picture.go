@@ -18,7 +18,9 @@ import (
 )
 
 // Capture is page.Capture without the secrets.
-func Capture(ctx context.Context, page primitives.Page, secrets *mask.Set, opts primitives.CaptureOptions) (primitives.Picture, error) {
+func Capture(
+	ctx context.Context, page primitives.Page, secrets *mask.Set, opts primitives.CaptureOptions,
+) (primitives.Picture, error) {
 	values := secrets.Shown()
 	if len(values) == 0 {
 		return page.Capture(ctx, opts)
@@ -68,7 +70,10 @@ type box struct{ Left, Top, Right, Bottom float64 }
 const margin = 2
 
 func scaled(b box, by float64) image.Rectangle {
-	return image.Rect(int(math.Floor((b.Left-margin)*by)), int(math.Floor((b.Top-margin)*by)), int(math.Ceil((b.Right+margin)*by)), int(math.Ceil((b.Bottom+margin)*by)))
+	return image.Rect(
+		int(math.Floor((b.Left-margin)*by)), int(math.Floor((b.Top-margin)*by)),
+		int(math.Ceil((b.Right+margin)*by)), int(math.Ceil((b.Bottom+margin)*by)),
+	)
 }
 
 // found is what the documents of a tab say, in pixels of its viewport.
@@ -102,7 +107,8 @@ const attempts = 5
 // known is not taken.
 func private(ctx context.Context, page primitives.Page, values []string) (all found, err error) {
 	for range attempts {
-		if all, err = inFrames(ctx, page, values); err == nil || !errors.Is(err, fault.PageNavigated) && !errors.Is(err, fault.FrameNotFound) {
+		all, err = inFrames(ctx, page, values)
+		if err == nil || !errors.Is(err, fault.PageNavigated) && !errors.Is(err, fault.FrameNotFound) {
 			return all, err
 		}
 	}

@@ -30,8 +30,13 @@ func (t *Signals) List(l *sites.Library, applying []*sites.Map) []Listed {
 			continue
 		}
 		row := Listed{
-			Name: s.Name, Description: s.Signal.Description, Event: s.Signal.Event, Ingestion: s.Signal.Ingestion,
-			Enabled: t.ListensTo(s), Payload: s.Signal.Payload, MapPath: s.In.Path,
+			Name:        s.Name,
+			Description: s.Signal.Description,
+			Event:       s.Signal.Event,
+			Ingestion:   s.Signal.Ingestion,
+			Enabled:     t.ListensTo(s),
+			Payload:     s.Signal.Payload,
+			MapPath:     s.In.Path,
 		}
 		t.mu.Lock()
 		if y := t.tallies[s.Name]; y != nil {

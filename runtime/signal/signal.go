@@ -406,7 +406,10 @@ func (t *Signals) take(r report) {
 			continue
 		}
 		if target := s.Signal.Target; target != nil {
-			if !(descriptor.Descriptor{URLContains: target.URLContains, URLMatches: target.URLMatches}).OnPage(got.URL) {
+			if !(descriptor.Descriptor{
+				URLContains: target.URLContains,
+				URLMatches:  target.URLMatches,
+			}).OnPage(got.URL) {
 				continue
 			}
 			elsewhere := target.State != "" && t.states.Verdict(s.In, target.State) == verify.No
@@ -428,12 +431,23 @@ func (t *Signals) forward(s Offered, r report, event, url string, payload json.R
 	}
 	if problems := s.Signal.PayloadSchema.Validate(payload); len(problems) > 0 {
 		t.drop(s.Name, droppedPayload, 1)
-		t.hub.log.Debug("the payload of a signal is not as declared", "tab", t.tab.ID(), "signal", s.Name, "keyword", problems[0].Keyword)
+		t.hub.log.Debug(
+			"the payload of a signal is not as declared",
+			"tab", t.tab.ID(),
+			"signal", s.Name,
+			"keyword", problems[0].Keyword,
+		)
 		return false
 	}
 	t.tab.Emit(call.Event{
-		Kind: call.DOMEvent, Tab: r.runtime, Name: s.Name, PageEvent: event, URL: url, Payload: payload, PreviousCallID: r.call,
-		Signal: call.SignalID{MapPath: s.In.Path, Name: s.Signal.Name},
+		Kind:           call.DOMEvent,
+		Tab:            r.runtime,
+		Name:           s.Name,
+		PageEvent:      event,
+		URL:            url,
+		Payload:        payload,
+		PreviousCallID: r.call,
+		Signal:         call.SignalID{MapPath: s.In.Path, Name: s.Signal.Name},
 	})
 	return true
 }
@@ -462,7 +476,12 @@ func (s *Signals) tallyLocked(name string) *tally {
 		s.tallies = map[string]*tally{}
 	}
 	if s.tallies[name] == nil {
-		s.tallies[name] = &tally{dropped: map[string]int{}, unreported: map[string]int{}, tokens: signalBurst, filled: time.Now()}
+		s.tallies[name] = &tally{
+			dropped:    map[string]int{},
+			unreported: map[string]int{},
+			tokens:     signalBurst,
+			filled:     time.Now(),
+		}
 	}
 	return s.tallies[name]
 }
@@ -516,7 +535,14 @@ func (t *Signals) reportDropped() {
 	}
 	t.mu.Unlock()
 	status, previous := t.tab.Status(), t.tab.LastCall()
-	t.tab.Emit(call.Event{Kind: call.DOMEvent, Tab: status, Name: DroppedEvent, PageEvent: DroppedEvent, Payload: call.JSON(out), PreviousCallID: previous})
+	t.tab.Emit(call.Event{
+		Kind:           call.DOMEvent,
+		Tab:            status,
+		Name:           DroppedEvent,
+		PageEvent:      DroppedEvent,
+		Payload:        call.JSON(out),
+		PreviousCallID: previous,
+	})
 }
 
 // Await has the tab listen to a signal of a map, also one that is disabled, until
@@ -537,7 +563,8 @@ func (t *Signals) Await(ctx context.Context, m *sites.Map, own string) (end func
 		if t.waited == nil {
 			t.waited = map[string]int{}
 		}
-		if t.waited[name] += by; t.waited[name] == 0 {
+		t.waited[name] += by
+		if t.waited[name] == 0 {
 			delete(t.waited, name)
 		}
 		t.mu.Unlock()

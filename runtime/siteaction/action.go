@@ -81,7 +81,9 @@ func (a *Actions) Run(ctx context.Context, caller Caller, action string, argumen
 // runGated runs a tool once the page is in the state that it needs, as a
 // transition when it is the tool of one, and reports what the map's checks find when
 // it fails.
-func (a *Actions) runGated(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) (answer call.Reply) {
+func (a *Actions) runGated(
+	ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage,
+) (answer call.Reply) {
 	ctx, end := span.Begin(ctx, span.Action, match.Name)
 	defer func() { end(answer.Err) }()
 	g := gateOf(o, match, o.Library.Moves(match))
@@ -123,11 +125,13 @@ func (a *Actions) prepare(o *mapset.Offer, match *sites.Match) (p prepared, err 
 	p.form = formOf(a.Maps, match)
 	switch p.form {
 	case formWorkflow:
-		if p.program, err = a.Maps.Program(o, match.Tool); err == nil {
+		p.program, err = a.Maps.Program(o, match.Tool)
+		if err == nil {
 			p.uses = p.program.Primitives()
 		}
 	case formExecution:
-		if p.execution, err = executionOf(a.Maps, o, match); err == nil {
+		p.execution, err = executionOf(a.Maps, o, match)
+		if err == nil {
 			p.uses = p.execution.uses()
 			if a.Maps.Known(p.execution.handler) {
 				p.uses = append(p.uses, p.execution.handler)
@@ -157,7 +161,9 @@ type Preview struct {
 
 // Preview describes how an action would run at an address, and what it would lack.
 // probed returns why a function of the page cannot be called, nil when it can.
-func (a *Actions) Preview(o *mapset.Offer, url string, match *sites.Match, probed func(handler string) *fault.Error) Preview {
+func (a *Actions) Preview(
+	o *mapset.Offer, url string, match *sites.Match, probed func(handler string) *fault.Error,
+) Preview {
 	p, err := a.prepare(o, match)
 	out := Preview{Static: p.form == formStatic}
 	if err == nil {
@@ -196,12 +202,15 @@ func (p prepared) name() string {
 
 // runPrepared runs an action, and reads the page until it meets what the map promises
 // of it.
-func (a *Actions) runPrepared(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) call.Reply {
+func (a *Actions) runPrepared(
+	ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage,
+) call.Reply {
 	v.from = match.Map
 	var after *mapset.Postcondition
 	if p.form == formWorkflow || p.form == formExecution {
 		var err *fault.Error
-		if after, err = a.Maps.Postcondition(o, match, p.program); err != nil {
+		after, err = a.Maps.Postcondition(o, match, p.program)
+		if err != nil {
 			return call.Reply{Err: err}
 		}
 	}
@@ -219,7 +228,9 @@ func (a *Actions) runPrepared(ctx context.Context, v invoker, o *mapset.Offer, m
 	return reply
 }
 
-func (a *Actions) runForm(ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage) call.Reply {
+func (a *Actions) runForm(
+	ctx context.Context, v invoker, o *mapset.Offer, match *sites.Match, p prepared, arguments json.RawMessage,
+) call.Reply {
 	switch p.form {
 	case formWorkflow:
 		return a.runWorkflow(ctx, v, match, p.program, arguments)
@@ -272,15 +283,20 @@ func (a *Actions) changed(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-func (a *Actions) runWorkflow(ctx context.Context, v invoker, match *sites.Match, program *workflow.Program, arguments json.RawMessage) call.Reply {
+func (a *Actions) runWorkflow(
+	ctx context.Context, v invoker, match *sites.Match, program *workflow.Program, arguments json.RawMessage,
+) call.Reply {
 	runs := settled{v, a}
 	watched := a.watch(v, match, arguments)
 	if watched != nil {
 		runs.Invoker = watched
 	}
 	outcome := program.Run(ctx, runs, workflow.RunOptions{
-		Action: match.Name, Input: arguments, ChecksPostcondition: true, Quirks: a.Quirks,
-		Changed: a.changed,
+		Action:              match.Name,
+		Input:               arguments,
+		ChecksPostcondition: true,
+		Quirks:              a.Quirks,
+		Changed:             a.changed,
 		OnStep: func(id, primitive string) {
 			if watched != nil {
 				watched.step = id

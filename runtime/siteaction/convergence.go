@@ -39,7 +39,9 @@ type goal struct {
 }
 
 // goalOf reads the convergence of a transition, nil when it has none.
-func (a *Actions) goalOf(lib *sites.Library, m *sites.Map, tr *manifest.Transition, input json.RawMessage) (*goal, *fault.Error) {
+func (a *Actions) goalOf(
+	lib *sites.Library, m *sites.Map, tr *manifest.Transition, input json.RawMessage,
+) (*goal, *fault.Error) {
 	c := tr.Convergence
 	if c == nil {
 		return nil, nil
@@ -203,7 +205,8 @@ func listUnder(v json.RawMessage, name string) ([]json.RawMessage, bool) {
 	}
 	for _, m := range o {
 		var inner map[string]json.RawMessage
-		if json.Unmarshal(m, &inner) == nil && inner[name] != nil && json.Unmarshal(inner[name], &list) == nil && list != nil {
+		if json.Unmarshal(m, &inner) == nil && inner[name] != nil && json.Unmarshal(inner[name], &list) == nil &&
+			list != nil {
 			return list, true
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // failuresOfTargets are codes of a failed action that drift can explain.
 func failuresOfTargets(err *fault.Error) bool {
 	switch err.Code {
-	case fault.TargetNotFound, fault.TargetNotActionable, fault.WorkflowStepFailed, fault.WorkflowRetryExhausted, fault.StateMismatch,
+	case fault.TargetNotFound, fault.TargetNotActionable, fault.WorkflowStepFailed, fault.WorkflowRetryExhausted,
+		fault.StateMismatch,
 		fault.StatePostconditionFailed, fault.MissingHandler, fault.Timeout:
 		return true
 	}

@@ -35,9 +35,15 @@ type gate struct {
 
 func gateOf(o *mapset.Offer, match *sites.Match, moves []move) *gate {
 	return &gate{
-		lib: o.Library, m: match.Map, moves: moves, target: match.Tool.Target,
-		required: verify.RequiredStates(o.Library, match.Map, match.Tool), signedIn: verify.NeedsSignedIn(o.Library, match.Map, match.Tool),
-		checks: slices.DeleteFunc(o.Library.ChecksAbout(match), func(k sites.Exposed[manifest.Check]) bool { return k.Entry.Severity != "critical" }),
+		lib:      o.Library,
+		m:        match.Map,
+		moves:    moves,
+		target:   match.Tool.Target,
+		required: verify.RequiredStates(o.Library, match.Map, match.Tool),
+		signedIn: verify.NeedsSignedIn(o.Library, match.Map, match.Tool),
+		checks: slices.DeleteFunc(o.Library.ChecksAbout(match), func(k sites.Exposed[manifest.Check]) bool {
+			return k.Entry.Severity != "critical"
+		}),
 	}
 }
 
@@ -99,14 +105,18 @@ func hasAddress(t *manifest.Target) bool { return t != nil && t.URLContains+t.UR
 
 // applies says whether a page has an address that a target is for.
 func applies(t *manifest.Target, url string) bool {
-	return !hasAddress(t) || (t.URLContains == "" || strings.Contains(strings.ToLower(url), strings.ToLower(t.URLContains))) && (t.URLMatches == "" || location.URLMatches(t.URLMatches, url))
+	return !hasAddress(t) || (t.URLContains == "" || strings.Contains(
+		strings.ToLower(url), strings.ToLower(t.URLContains),
+	)) && (t.URLMatches == "" || location.URLMatches(t.URLMatches, url))
 }
 
 // conditional says whether the transitions depend on anything that can be observed.
 func (g *gate) conditional() bool {
 	return slices.ContainsFunc(g.moves, func(e move) bool {
 		return verify.IsState(g.lib, e.Source.Map, e.Entry.From) ||
-			slices.ContainsFunc(e.Entry.Preconditions, func(p string) bool { return verifiable(g.lib, e.Source.Map, p) })
+			slices.ContainsFunc(e.Entry.Preconditions, func(p string) bool {
+				return verifiable(g.lib, e.Source.Map, p)
+			})
 	})
 }
 
@@ -142,7 +152,8 @@ func (g *gate) judge(s *verify.Batch) *fault.Error {
 	g.undecided, g.unchecked = nil, nil
 	if !applies(g.target, s.URL) {
 		return fault.New(fault.StateMismatch, "the page is not at an address of the action's target; nothing was done").
-			With("target", verify.TargetEvidence(g.target)).With("url", fault.Clip(s.URL, 200)).Next("go to a page that the action is for")
+			With("target", verify.TargetEvidence(g.target)).
+			With("url", fault.Clip(s.URL, 200)).Next("go to a page that the action is for")
 	}
 	if err := s.Require(g.m, g.required); err != nil {
 		return err

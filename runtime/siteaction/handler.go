@@ -21,7 +21,9 @@ type functionPage interface {
 
 // pageHandler calls a function of the page that a map names as its handler. The
 // page is not on our side: the result is data, and checked by the caller.
-func (a *Actions) pageHandler(ctx context.Context, v invoker, match *sites.Match, name string, arguments json.RawMessage) (json.RawMessage, *fault.Error) {
+func (a *Actions) pageHandler(
+	ctx context.Context, v invoker, match *sites.Match, name string, arguments json.RawMessage,
+) (json.RawMessage, *fault.Error) {
 	_, merged, err := match.Primitive(arguments) // the binding's arguments count for any handler
 	if err != nil {
 		return nil, err
@@ -37,7 +39,8 @@ func (a *Actions) pageHandler(ctx context.Context, v invoker, match *sites.Match
 	if e != nil {
 		err := fault.From(e).Field("handler", name)
 		if err.Code == fault.HandlerTimeout { // Actions Bridge Protocol, "Timeout Rules"
-			err.With("elapsed_ms", time.Since(v.Accepted()).Milliseconds()).With("timeout_ms", v.Message().Timeout.Milliseconds()).
+			err.With("elapsed_ms", time.Since(v.Accepted()).Milliseconds()).
+				With("timeout_ms", v.Message().Timeout.Milliseconds()).
 				Next("the function may have taken effect; read the page before you repeat the action")
 		}
 		return nil, err
@@ -63,7 +66,8 @@ func (a *Actions) functions(ctx context.Context, name string) (functionPage, *fa
 	}
 	functions, ok := a.Page().(functionPage)
 	if !ok {
-		return nil, fault.New(fault.CapabilityUnavailable, "this host cannot call functions of the page").With("handler", name)
+		return nil, fault.New(fault.CapabilityUnavailable, "this host cannot call functions of the page").
+			With("handler", name)
 	}
 	return functions, nil
 }

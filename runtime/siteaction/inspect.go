@@ -52,7 +52,11 @@ func (c *inspection) tool(t *manifest.Tool, at string) {
 		for i, o := range others {
 			paths[i] = o.Path
 		}
-		c.fail(at+"/name", fault.DuplicateName, "the action %s is declared for the same pages by %s: no call can tell which is meant", t.Name, strings.Join(paths, ", "))
+		c.fail(
+			at+"/name", fault.DuplicateName,
+			"the action %s is declared for the same pages by %s: no call can tell which is meant",
+			t.Name, strings.Join(paths, ", "),
+		)
 	}
 	if len(t.Workflow) > 0 {
 		c.workflow(t, at)
@@ -60,7 +64,8 @@ func (c *inspection) tool(t *manifest.Tool, at string) {
 	}
 	match := &sites.Match{Name: t.Name, Map: c.in, Tool: t, Via: c.in}
 	x := t.XActions.Execution
-	if formOf(c.maps, match) != formExecution || x == nil || x.Mode == handlerOnly || x.Mode == "documentary" || x.Mode == "test_only" {
+	if formOf(c.maps, match) != formExecution || x == nil || x.Mode == handlerOnly || x.Mode == "documentary" ||
+		x.Mode == "test_only" {
 		return
 	}
 	known := declaredInput(t)
@@ -88,7 +93,11 @@ func (c *inspection) tool(t *manifest.Tool, at string) {
 			member, name := from[0], from[1]
 			head, _, _ := strings.Cut(name, ".")
 			if name != "" && known != nil && !known[name] && !known[head] {
-				c.fail(place+"/"+member, fault.UnknownReference, "%s names %q, which is no argument of the action and no result of an earlier step%s", member, name, meant(head, known))
+				c.fail(
+					place+"/"+member, fault.UnknownReference,
+					"%s names %q, which is no argument of the action and no result of an earlier step%s",
+					member, name, meant(head, known),
+				)
 			}
 		}
 		if known != nil {
@@ -136,9 +145,16 @@ func (c *inspection) workflow(t *manifest.Tool, at string) {
 		pointer := at + "/workflow" + r.Pointer
 		switch {
 		case r.Object == "steps" && !steps[r.Name]:
-			c.fail(pointer, fault.UnknownReference, "the expression reads steps.%s, and no step has that id%s", r.Name, meant(r.Name, steps))
+			c.fail(
+				pointer, fault.UnknownReference, "the expression reads steps.%s, and no step has that id%s",
+				r.Name, meant(r.Name, steps),
+			)
 		case r.Object == "input" && input != nil && !input[r.Name]:
-			c.fail(pointer, fault.UnknownReference, "the expression reads input.%s, and input_schema declares no such argument%s", r.Name, meant(r.Name, input))
+			c.fail(
+				pointer, fault.UnknownReference,
+				"the expression reads input.%s, and input_schema declares no such argument%s",
+				r.Name, meant(r.Name, input),
+			)
 		}
 	}
 }
@@ -160,7 +176,8 @@ func declaredInput(t *manifest.Tool) map[string]bool {
 	}
 	for keyword, value := range schema {
 		switch keyword {
-		case "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas", "unevaluatedProperties", "propertyNames":
+		case "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
+			"dependentSchemas", "unevaluatedProperties", "propertyNames":
 			return nil
 		case "additionalProperties":
 			if string(value) != "false" {
@@ -180,7 +197,10 @@ func declaredInput(t *manifest.Tool) map[string]bool {
 
 // foreign are the members whose content is not the map's own: schemas, and what is
 // handed on as it is. What begins with x_ is somebody's extension.
-var foreign = []string{"input_schema", "result_schema", "output_schema", "payload_schema", "static_output", "value", "source", "fields", "composition", "extensions", "provenance"}
+var foreign = []string{
+	"input_schema", "result_schema", "output_schema", "payload_schema", "static_output",
+	"value", "source", "fields", "composition", "extensions", "provenance",
+}
 
 // selectors reports the selectors below a value that no browser reads. One with an
 // expression is known when it runs.
@@ -231,12 +251,18 @@ func (c *inspection) collides(t *manifest.Tool) []*sites.Map {
 	own := c.in.Manifest
 	for _, o := range c.lib.Maps() {
 		other := o.Manifest
-		if o == c.in || o.Location.Scope != c.in.Location.Scope || o.Location.Audience != c.in.Location.Audience || o.Location.Host != c.in.Location.Host ||
-			other.Surface.Origin != own.Surface.Origin || !slices.Equal(other.Surface.URLPatterns, own.Surface.URLPatterns) || len(own.Imports)+len(other.Imports) > 0 {
+		at := o.Location
+		if at.Scope != c.in.Location.Scope || at.Audience != c.in.Location.Audience || at.Host != c.in.Location.Host {
+			continue
+		}
+		if o == c.in || other.Surface.Origin != own.Surface.Origin ||
+			!slices.Equal(other.Surface.URLPatterns, own.Surface.URLPatterns) ||
+			len(own.Imports)+len(other.Imports) > 0 {
 			continue
 		}
 		if slices.ContainsFunc(other.Tools, func(u manifest.Tool) bool {
-			return u.Name == t.Name && u.AgentCallable() && t.AgentCallable() && u.XActions.Binding.TargetURLContains == t.XActions.Binding.TargetURLContains
+			return u.Name == t.Name && u.AgentCallable() && t.AgentCallable() &&
+				u.XActions.Binding.TargetURLContains == t.XActions.Binding.TargetURLContains
 		}) {
 			out = append(out, o)
 		}

@@ -42,7 +42,9 @@ func looksFor(a *call.Appearance) looks {
 }
 
 // remember describes the element of a target that has one alone.
-func (l *looks) remember(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, m descriptor.Match) {
+func (l *looks) remember(
+	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, m descriptor.Match,
+) {
 	if !l.wanted || !verify.WorthRemembering(m) {
 		return
 	}

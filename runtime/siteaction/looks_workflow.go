@@ -65,10 +65,21 @@ func (a *Actions) watch(v invoker, match *sites.Match, arguments json.RawMessage
 	if json.Unmarshal(match.Tool.Workflow, &w) != nil {
 		return nil
 	}
-	out := &watching{invoker: v, a: a, looks: &l, match: match, arguments: arguments, steps: map[string]*watchedStep{}}
+	out := &watching{
+		invoker:   v,
+		a:         a,
+		looks:     &l,
+		match:     match,
+		arguments: arguments,
+		steps:     map[string]*watchedStep{},
+	}
 	for i, s := range w.Steps {
 		pointer := match.Tool.At.Pointer + "/workflow/steps/" + strconv.Itoa(i) + "/args"
-		out.steps[s.ID] = &watchedStep{primitive: s.Primitive, mayFail: s.OnError == "continue", named: verify.WrittenIn(s.Args, pointer)}
+		out.steps[s.ID] = &watchedStep{
+			primitive: s.Primitive,
+			mayFail:   s.OnError == "continue",
+			named:     verify.WrittenIn(s.Args, pointer),
+		}
 	}
 	return out
 }
@@ -130,7 +141,9 @@ func (w *watching) remember(ctx context.Context, named []verify.Written, waits b
 
 // instead runs a primitive with the locator that is proposed for one that finds nothing.
 // It had done nothing: it did not have its element.
-func (w *watching) instead(ctx context.Context, s *watchedStep, args json.RawMessage, failed primitives.Result) primitives.Result {
+func (w *watching) instead(
+	ctx context.Context, s *watchedStep, args json.RawMessage, failed primitives.Result,
+) primitives.Result {
 	if s.primitive == waits { // what it waits for is an assertion
 		return failed
 	}
@@ -162,8 +175,9 @@ func (w *watching) instead(ctx context.Context, s *watchedStep, args json.RawMes
 		result := w.invoker.Invoke(ctx, s.primitive, with)
 		if result.Err == nil {
 			s.with, s.at = r, one
-			w.looks.goOn(r, w.step, fault.New(fault.WorkflowStepFailed, "step %s (%s) failed: %s", w.step, s.primitive, failed.Err.Message).
-				Field("step_id", w.step).Field("primitive", s.primitive).Field("cause", failed.Err))
+			w.looks.goOn(r, w.step, fault.New(
+				fault.WorkflowStepFailed, "step %s (%s) failed: %s", w.step, s.primitive, failed.Err.Message,
+			).Field("step_id", w.step).Field("primitive", s.primitive).Field("cause", failed.Err))
 			return result
 		}
 	}

@@ -88,23 +88,60 @@ func using(names ...string) func(*plannedStep) []string {
 var stepKinds map[string]*stepKind
 
 func init() { // the handlers refer to the run, and it to the table
-	click := &stepKind{uses: using("locator.element_info", "pointer.click"), target: targetRequired, run: (*executionRun).click}
-	inspect := &stepKind{uses: using("locator.element_info"), target: targetRequired, reads: true, run: (*executionRun).inspect}
+	click := &stepKind{
+		uses:   using("locator.element_info", "pointer.click"),
+		target: targetRequired,
+		run:    (*executionRun).click,
+	}
+	inspect := &stepKind{
+		uses:   using("locator.element_info"),
+		target: targetRequired,
+		reads:  true,
+		run:    (*executionRun).inspect,
+	}
 	typing := &stepKind{uses: typingUses, target: targetRequired, lacking: needsValue, run: (*executionRun).typeText}
-	extract := &stepKind{uses: extractUses, target: targetRequired, lacking: extractLacks, reads: true, run: (*executionRun).extract}
+	extract := &stepKind{
+		uses:    extractUses,
+		target:  targetRequired,
+		lacking: extractLacks,
+		reads:   true,
+		run:     (*executionRun).extract,
+	}
 	waiting := &stepKind{uses: using(), target: targetOptional, lacking: waitLacks, run: (*executionRun).waitFor}
-	checkbox := &stepKind{uses: using("locator.element_info", "pointer.click"), target: targetRequired, run: (*executionRun).setChecked}
+	checkbox := &stepKind{
+		uses:   using("locator.element_info", "pointer.click"),
+		target: targetRequired,
+		run:    (*executionRun).setChecked,
+	}
 	stepKinds = map[string]*stepKind{
 		"inspect": inspect, "find": inspect, "locate": inspect,
 		"click": click, "tap": click,
-		"double_click": {uses: using("locator.element_info", "pointer.double_click"), target: targetRequired, run: (*executionRun).doubleClick},
-		"hover":        {uses: using("locator.element_info", "pointer.move"), target: targetRequired, run: (*executionRun).hover},
-		"focus":        {uses: using("dom.focus"), target: targetRequired, run: (*executionRun).focus},
-		"type":         typing, "fill": typing, "input": typing,
-		"clear":   {uses: using("text.insert"), target: targetRequired, run: (*executionRun).clear},
-		"press":   {uses: pressUses, target: targetOptional, lacking: pressLacks, run: (*executionRun).press},
-		"scroll":  {uses: using("viewport.scroll", "locator.element_info"), target: targetOptional, lacking: scrollLacks, run: (*executionRun).scroll},
-		"select":  {uses: using(selectPrimitive), target: targetRequired, lacking: selectLacks, run: (*executionRun).selectOption},
+		"double_click": {
+			uses:   using("locator.element_info", "pointer.double_click"),
+			target: targetRequired,
+			run:    (*executionRun).doubleClick,
+		},
+		"hover": {
+			uses:   using("locator.element_info", "pointer.move"),
+			target: targetRequired,
+			run:    (*executionRun).hover,
+		},
+		"focus": {uses: using("dom.focus"), target: targetRequired, run: (*executionRun).focus},
+		"type":  typing, "fill": typing, "input": typing,
+		"clear": {uses: using("text.insert"), target: targetRequired, run: (*executionRun).clear},
+		"press": {uses: pressUses, target: targetOptional, lacking: pressLacks, run: (*executionRun).press},
+		"scroll": {
+			uses:    using("viewport.scroll", "locator.element_info"),
+			target:  targetOptional,
+			lacking: scrollLacks,
+			run:     (*executionRun).scroll,
+		},
+		"select": {
+			uses:    using(selectPrimitive),
+			target:  targetRequired,
+			lacking: selectLacks,
+			run:     (*executionRun).selectOption,
+		},
 		"check":   checkbox,
 		"uncheck": checkbox,
 		"wait":    waiting, "wait_for": waiting,
@@ -112,8 +149,13 @@ func init() { // the handlers refer to the run, and it to the table
 		"navigate":   {uses: using("browser.navigate"), lacking: navigateLacks, run: (*executionRun).navigate},
 		"reload":     {uses: using("browser.navigate"), run: (*executionRun).reload},
 		"screenshot": {uses: using("browser.screenshot"), reads: true, run: (*executionRun).screenshot},
-		"assert":     {uses: using(), target: targetOptional, lacking: assertLacks, run: func(*executionRun, *plannedStep) (json.RawMessage, *fault.Error) { return nil, nil }},
-		"handler":    {uses: using(), lacking: handlerLacks, reads: true, run: (*executionRun).callHandler},
+		"assert": {
+			uses:    using(),
+			target:  targetOptional,
+			lacking: assertLacks,
+			run:     func(*executionRun, *plannedStep) (json.RawMessage, *fault.Error) { return nil, nil },
+		},
+		"handler": {uses: using(), lacking: handlerLacks, reads: true, run: (*executionRun).callHandler},
 	}
 }
 
@@ -127,7 +169,8 @@ func formOf(m *mapset.Maps, match *sites.Match) form {
 		return formWorkflow
 	}
 	x := match.Tool.XActions
-	runnable := x.Execution != nil && len(x.Execution.Steps) > 0 && x.Execution.Mode != "documentary" && x.Execution.Mode != "test_only"
+	runnable := x.Execution != nil && len(x.Execution.Steps) > 0 && x.Execution.Mode != "documentary" &&
+		x.Execution.Mode != "test_only"
 	switch {
 	case match.Tool.Unusable != nil, len(match.Tool.Wrong) > 0:
 		return formNone
@@ -170,7 +213,11 @@ func extraction(t *manifest.Tool, arguments json.RawMessage) (json.RawMessage, *
 		return nil, fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", t.Name)
 	}
 	s := t.XActions.Source
-	for name, v := range map[string]json.RawMessage{"scope": s.Scope, "item_selector": s.ItemSelector, "fields": s.Fields} {
+	for name, v := range map[string]json.RawMessage{
+		"scope":         s.Scope,
+		"item_selector": s.ItemSelector,
+		"fields":        s.Fields,
+	} {
 		if _, given := args[name]; !given && v != nil {
 			args[name] = v
 		}
@@ -209,8 +256,9 @@ func planExecution(m *mapset.Maps, lib *sites.Library, match *sites.Match) (*exe
 	}
 	switch {
 	case e.handler == "" && len(e.steps) == 0:
-		return nil, fault.New(fault.UnsupportedExecutionMode, "the mode %s leaves nothing to run", cmp.Or(e.mode, "documentary")).
-			With("action", t.Name).With("map_path", match.Map.Path)
+		return nil, fault.New(
+			fault.UnsupportedExecutionMode, "the mode %s leaves nothing to run", cmp.Or(e.mode, "documentary"),
+		).With("action", t.Name).With("map_path", match.Map.Path)
 	case e.handler == "":
 		e.mode = stepsOnly
 	case len(e.steps) == 0:
@@ -224,14 +272,17 @@ func planExecution(m *mapset.Maps, lib *sites.Library, match *sites.Match) (*exe
 	return e, nil
 }
 
-func planStep(m *mapset.Maps, lib *sites.Library, match *sites.Match, declared *manifest.ExecutionStep, index int) (plannedStep, *fault.Error) {
+func planStep(
+	m *mapset.Maps, lib *sites.Library, match *sites.Match, declared *manifest.ExecutionStep, index int,
+) (plannedStep, *fault.Error) {
 	t := match.Tool
 	s := plannedStep{ExecutionStep: declared, id: declared.ID, target: declared.Target}
 	if s.id == "" {
 		s.id = declared.Type + "_" + strconv.Itoa(index+1)
 	}
 	unable := func(format string, args ...any) (plannedStep, *fault.Error) {
-		return s, fault.New(fault.CapabilityUnavailable, format, args...).With("step_id", s.id).With("type", declared.Type)
+		return s, fault.New(fault.CapabilityUnavailable, format, args...).
+			With("step_id", s.id).With("type", declared.Type)
 	}
 	slots, err := slotsOf(m, declared)
 	if err != nil {
@@ -267,9 +318,14 @@ func planStep(m *mapset.Maps, lib *sites.Library, match *sites.Match, declared *
 	if !elementState(s.State) {
 		switch _, state := lib.State(match.Map, s.State); {
 		case state == nil:
-			return unable("step %s waits for the state %s, which is neither one of an element nor declared by the map", s.id, fault.Clip(s.State, 60))
+			return unable(
+				"step %s waits for the state %s, which is neither one of an element nor declared by the map",
+				s.id, fault.Clip(s.State, 60),
+			)
 		case len(state.Diagnostics) == 0:
-			return unable("step %s waits for the state %s, which nothing on the page can decide", s.id, fault.Clip(s.State, 60))
+			return unable(
+				"step %s waits for the state %s, which nothing on the page can decide", s.id, fault.Clip(s.State, 60),
+			)
 		}
 	}
 	if s.Signal != "" {

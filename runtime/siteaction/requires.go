@@ -24,8 +24,10 @@ func (a *Actions) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fau
 	m, t := match.Map, match.Tool
 	blocked := append(slices.Clone(o.BlockedPrimitives(m)), mapset.BlockedIn(t.Needs.Raw)...)
 	fail := func(reason, what string) *fault.Error {
-		return fault.New(fault.CapabilityUnavailable, "the action needs %s, which this host does not provide; nothing was done", what).
-			With("action", t.Name).With("map_path", m.Path).With("missing", what).With("reason", reason).
+		return fault.New(
+			fault.CapabilityUnavailable,
+			"the action needs %s, which this host does not provide; nothing was done", what,
+		).With("action", t.Name).With("map_path", m.Path).With("missing", what).With("reason", reason).
 			With("host", call.HostName).With("adapter", primitives.Adapter)
 	}
 	for _, name := range uses {
@@ -48,14 +50,18 @@ func (a *Actions) unmet(o *mapset.Offer, match *sites.Match, uses []string) *fau
 	}
 	for _, r := range []manifest.Requirements{m.Manifest.Requires, t.Needs} {
 		if v := r.DictionaryVersion; v != nil && *v > dictionaryVersion {
-			return fail("dictionary_version", "version "+strconv.Itoa(*v)+" of the primitive dictionary").With("dictionary_version", dictionaryVersion)
+			return fail("dictionary_version", "version "+strconv.Itoa(*v)+" of the primitive dictionary").
+				With("dictionary_version", dictionaryVersion)
 		}
 		for _, name := range r.Capabilities {
-			if verify.IsState(o.Library, m, name) || verify.IsSignedInRequirement(o.Library, m, name) || slices.Contains(Capabilities(a.Registry), name) {
+			if verify.IsState(o.Library, m, name) || verify.IsSignedInRequirement(o.Library, m, name) ||
+				slices.Contains(Capabilities(a.Registry), name) {
 				continue // a state is observed on the page
 			}
 			if reason := a.lacksPrimitive(name); reason != "" {
-				return fail(reason, name).With("nearest", fault.Near(name, append(Capabilities(a.Registry), a.Registry.Names()...)))
+				return fail(reason, name).With(
+					"nearest", fault.Near(name, append(Capabilities(a.Registry), a.Registry.Names()...)),
+				)
 			}
 		}
 	}

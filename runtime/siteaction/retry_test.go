@@ -32,7 +32,9 @@ func (w *watched) Call(ctx context.Context, _ primitives.FrameID, function strin
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(map[bool][]byte{true: []byte(`{"changed":true}`), false: []byte(`{"changed":false}`)}[changed], out)
+	return json.Unmarshal(
+		map[bool][]byte{true: []byte(`{"changed":true}`), false: []byte(`{"changed":false}`)}[changed], out,
+	)
 }
 
 func TestAttemptsWakeOnChanges(t *testing.T) {
@@ -44,9 +46,16 @@ func TestAttemptsWakeOnChanges(t *testing.T) {
 		waited bool // the whole pause
 	}{
 		{"a change", func(context.Context) (bool, error) { return true, nil }, never, false},
-		{"another document", func(context.Context) (bool, error) { return false, fault.New(fault.PageNavigated, "gone") }, never, false},
-		{"no change", func(ctx context.Context) (bool, error) { <-ctx.Done(); return false, ctx.Err() }, 30 * time.Millisecond, true},
-		{"a wait that fails", func(context.Context) (bool, error) { return false, fault.New(fault.Internal, "broken") }, 30 * time.Millisecond, true},
+		{"another document", func(context.Context) (bool, error) {
+			return false, fault.New(fault.PageNavigated, "gone")
+		}, never, false},
+		{"no change", func(ctx context.Context) (bool, error) {
+			<-ctx.Done()
+			return false, ctx.Err()
+		}, 30 * time.Millisecond, true},
+		{"a wait that fails", func(context.Context) (bool, error) {
+			return false, fault.New(fault.Internal, "broken")
+		}, 30 * time.Millisecond, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			page := &watched{over: tt.over}

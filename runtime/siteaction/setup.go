@@ -14,7 +14,9 @@ import (
 
 // Setup does the steps of a check's setup as those of a tool are done, under
 // the same policy, pacing and deadline. They get no arguments.
-func (a *Actions) Setup(ctx context.Context, caller Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check) (verify.SetupOutcome, *fault.Error) {
+func (a *Actions) Setup(
+	ctx context.Context, caller Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check,
+) (verify.SetupOutcome, *fault.Error) {
 	out := verify.SetupOutcome{ByHand: k.SetupRest}
 	tool := &manifest.Tool{Name: k.ID, Target: k.Target, XActions: manifest.XActions{
 		Direction: manifest.AgentToHTML, Execution: &manifest.Execution{Mode: stepsOnly, Steps: k.SetupSteps},
@@ -33,7 +35,14 @@ func (a *Actions) Setup(ctx context.Context, caller Caller, o *mapset.Offer, m *
 	whole, end := observe.Answerable(a.Within(ctx, m, m, a.Status().URL))
 	defer end()
 	v := invoker{Caller: caller, from: m} // a check has access to no more of the storage than its map
-	r := &executionRun{ctx: whole, a: a, lib: o.Library, match: match, v: v, raw: json.RawMessage("{}")}
+	r := &executionRun{
+		ctx:   whole,
+		a:     a,
+		lib:   o.Library,
+		match: match,
+		v:     v,
+		raw:   json.RawMessage("{}"),
+	}
 	reply := r.bySteps(plan)
 	out.Steps, out.Done = reply.Steps, reply.Err == nil && len(k.SetupRest) == 0
 	return out, reply.Err

@@ -57,7 +57,9 @@ type Caller interface {
 // Features are what actions use of the tab's features.
 type Features struct {
 	Postconditions interface {
-		Verify(ctx context.Context, supplied *call.SuppliedMap, pc *mapset.Postcondition, input json.RawMessage) (state.PostconditionResult, *fault.Error)
+		Verify(
+			ctx context.Context, supplied *call.SuppliedMap, pc *mapset.Postcondition, input json.RawMessage,
+		) (state.PostconditionResult, *fault.Error)
 	}
 	Signals interface {
 		Await(ctx context.Context, m *sites.Map, own string) (end func())

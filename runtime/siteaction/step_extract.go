@@ -12,8 +12,15 @@ import (
 // browser.extract_elements, which reads text, href, src and currentSrc as
 // properties; "" for the ways of one element alone.
 var readable = map[string]string{
-	"": "text", "text": "text", "innerText": "text", "textContent": "text", "href": "href", "src": "src", "currentSrc": "currentSrc",
-	"value": "", "checked": "",
+	"":            "text",
+	"text":        "text",
+	"innerText":   "text",
+	"textContent": "text",
+	"href":        "href",
+	"src":         "src",
+	"currentSrc":  "currentSrc",
+	"value":       "",
+	"checked":     "",
 }
 
 // extract reads text, a value, an attribute, or with many or fields a list.
@@ -53,7 +60,9 @@ func (r *executionRun) extract(s *plannedStep) (json.RawMessage, *fault.Error) {
 	fields, single := extractFields(s)
 	selector, _ := f.all["selector"].(string)
 	if selector == "" {
-		return nil, fault.New(fault.CapabilityUnavailable, "step %s reads fields, which needs a selector in its target", s.id)
+		return nil, fault.New(
+			fault.CapabilityUnavailable, "step %s reads fields, which needs a selector in its target", s.id,
+		)
 	}
 	// A list is what the page has, not what the viewport shows of it at the moment.
 	args := map[string]any{"item_selector": selector, "fields": fields, "include": "rendered"}
@@ -139,7 +148,8 @@ func extractField(m namedMember) (f map[string]any, lacks string) {
 	d := json.NewDecoder(strings.NewReader(string(m.value)))
 	d.DisallowUnknownFields()
 	if d.Decode(&o) != nil {
-		return nil, "selector, attribute, attributes or property, and nothing else, in its field " + fault.Clip(m.name, 60)
+		return nil, "selector, attribute, attributes or property, and nothing else, in its field " +
+			fault.Clip(m.name, 60)
 	}
 	if o.Selector != "" {
 		f["selector"] = o.Selector
@@ -190,11 +200,17 @@ func (r *executionRun) inspect(s *plannedStep) (json.RawMessage, *fault.Error) {
 		return nil, err
 	}
 	out := map[string]any{
-		"found": true, "tag_name": info.TagName, "text": fault.Clip(info.Text, maxStepText), "count": max(f.match.Count, info.CandidateCount),
-		"bounding_box": info.Box, "clickable_center": info.Center,
+		"found":            true,
+		"tag_name":         info.TagName,
+		"text":             fault.Clip(info.Text, maxStepText),
+		"count":            max(f.match.Count, info.CandidateCount),
+		"bounding_box":     info.Box,
+		"clickable_center": info.Center,
 	}
 	if facts := f.match.Facts; facts != nil {
-		out["visible"], out["enabled"], out["focused"] = facts.Visible, facts.Enabled, facts.Focused
+		out["visible"] = facts.Visible
+		out["enabled"] = facts.Enabled
+		out["focused"] = facts.Focused
 		if facts.Checked != nil {
 			out["checked"] = *facts.Checked
 		}

@@ -46,7 +46,9 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 		}
 		var yes bool
 		if json.Unmarshal(value, &yes) != nil {
-			return nil, fault.New(fault.InvalidInput, "step %s needs true or false, not %s", s.id, fault.Clip(string(value), 60))
+			return nil, fault.New(
+				fault.InvalidInput, "step %s needs true or false, not %s", s.id, fault.Clip(string(value), 60),
+			)
 		}
 		want = want == yes
 	}
@@ -56,14 +58,17 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 	}
 	is := f.match.Facts
 	if is == nil || is.Checked == nil {
-		return nil, fault.New(fault.TargetNotActionable, "the target of step %s is nothing that can be checked", s.id).With("target", verify.TargetEvidence(s.target))
+		return nil, fault.New(fault.TargetNotActionable, "the target of step %s is nothing that can be checked", s.id).
+			With("target", verify.TargetEvidence(s.target))
 	}
 	if *is.Checked != want {
 		if _, err := r.pointer(s, "pointer.click"); err != nil {
 			return nil, err
 		}
 		probe := &manifest.Probe{Target: f.target, Checked: &want}
-		after, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, probe, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
+		after, err := r.await(func(sv *verify.Batch) {
+			sv.Add(r.match.Map, probe, nil)
+		}, func(sv *verify.Batch) (verify.Observation, bool) {
 			f := sv.Judge(r.match.Map, probe, nil)
 			return f, f.Verdict == verify.Yes
 		})
@@ -71,7 +76,8 @@ func (r *executionRun) setChecked(s *plannedStep) (json.RawMessage, *fault.Error
 			return nil, err
 		}
 		if after.Verdict != verify.Yes {
-			return nil, fault.New(fault.StateMismatch, "the control of step %s was clicked and did not change", s.id).With("target", verify.TargetEvidence(s.target))
+			return nil, fault.New(fault.StateMismatch, "the control of step %s was clicked and did not change", s.id).
+				With("target", verify.TargetEvidence(s.target))
 		}
 	}
 	return call.JSON(map[string]any{"checked": want, "changed": *is.Checked != want}), nil
@@ -136,7 +142,8 @@ func (r *executionRun) press(s *plannedStep) (json.RawMessage, *fault.Error) {
 	var out json.RawMessage
 	for _, key := range keys {
 		var err *fault.Error
-		if out, err = r.invoke("keyboard.press", map[string]any{"key": key}); err != nil {
+		out, err = r.invoke("keyboard.press", map[string]any{"key": key})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +158,8 @@ func (r *executionRun) selectOption(s *plannedStep) (json.RawMessage, *fault.Err
 	if is := f.match.Facts; is != nil && is.TagName == "input" && is.Checked != nil {
 		return r.chooseRadio(s, f)
 	}
-	if _, f, err = r.elementInfo(s); err != nil {
+	_, f, err = r.elementInfo(s)
+	if err != nil {
 		return nil, err
 	}
 	args := map[string]any{"locator": f.locator}
@@ -175,7 +183,9 @@ func (r *executionRun) selectOption(s *plannedStep) (json.RawMessage, *fault.Err
 func (r *executionRun) chooseRadio(s *plannedStep, f found) (json.RawMessage, *fault.Error) {
 	selector, _ := f.all["selector"].(string)
 	if selector == "" {
-		return nil, fault.New(fault.CapabilityUnavailable, "step %s chooses a radio button, which needs a selector in its target", s.id)
+		return nil, fault.New(
+			fault.CapabilityUnavailable, "step %s chooses a radio button, which needs a selector in its target", s.id,
+		)
 	}
 	wanted := s.Label
 	if wanted == "" {
@@ -191,7 +201,9 @@ func (r *executionRun) chooseRadio(s *plannedStep, f found) (json.RawMessage, *f
 	targets := []*manifest.Target{{Selector: []string{selector}, Role: "radio", Name: wanted}}
 	if s.Label == "" {
 		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\a `).Replace(wanted)
-		targets = append([]*manifest.Target{{Selector: []string{":is(" + selector + `)[value="` + quoted + `"]`}}}, targets...)
+		targets = append(
+			[]*manifest.Target{{Selector: []string{":is(" + selector + `)[value="` + quoted + `"]`}}}, targets...,
+		)
 	}
 	for _, t := range targets {
 		m, err := r.resolve(t)
@@ -202,9 +214,13 @@ func (r *executionRun) chooseRadio(s *plannedStep, f found) (json.RawMessage, *f
 			continue
 		}
 		one := *s.ExecutionStep
-		one.Type, one.ValueFrom, one.Value = "check", "", nil
+		one.Type = "check"
+		one.ValueFrom = ""
+		one.Value = nil
 		return r.setChecked(&plannedStep{ExecutionStep: &one, id: s.id, kind: s.kind, target: t})
 	}
-	return nil, fault.New(fault.TargetNotEditable, "no radio button of step %s has the value or the name %s", s.id, strconv.Quote(fault.Clip(wanted, 60))).
-		With("target", verify.TargetEvidence(s.target)).With("reason", "no_option")
+	return nil, fault.New(
+		fault.TargetNotEditable,
+		"no radio button of step %s has the value or the name %s", s.id, strconv.Quote(fault.Clip(wanted, 60)),
+	).With("target", verify.TargetEvidence(s.target)).With("reason", "no_option")
 }

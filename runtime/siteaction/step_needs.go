@@ -48,7 +48,8 @@ func pressLacks(s *plannedStep) string {
 }
 
 func scrollLacks(s *plannedStep) string {
-	if s.target == nil && s.Until == nil && s.Direction == "" && s.DeltaX == nil && s.DeltaY == nil && s.Amount == nil {
+	still := s.Direction == "" && s.DeltaX == nil && s.DeltaY == nil && s.Amount == nil
+	if still && s.target == nil && s.Until == nil {
 		return "target, until, direction, delta_x, delta_y or amount"
 	}
 	switch s.Direction {

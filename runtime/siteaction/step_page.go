@@ -13,8 +13,9 @@ func (r *executionRun) navigate(s *plannedStep) (json.RawMessage, *fault.Error) 
 	if s.URLFrom != "" {
 		v, ok := r.argument(s.URLFrom)
 		if !ok {
-			return nil, fault.New(fault.InvalidInput, "the call gives no %s, which step %s needs", fault.Clip(s.URLFrom, 60), s.id).
-				With("missing_required", []string{s.URLFrom})
+			return nil, fault.New(
+				fault.InvalidInput, "the call gives no %s, which step %s needs", fault.Clip(s.URLFrom, 60), s.id,
+			).With("missing_required", []string{s.URLFrom})
 		}
 		address = plainText(v)
 	} else if address == "" {

@@ -56,7 +56,10 @@ func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Er
 			ev := r.received[i]
 			r.received = slices.Delete(r.received, i, i+1)
 			return call.JSON(map[string]any{
-				"matched": true, "waited_for": ev.Name, "elapsed_ms": time.Since(begin).Milliseconds(), "payload": ev.Payload,
+				"matched":    true,
+				"waited_for": ev.Name,
+				"elapsed_ms": time.Since(begin).Milliseconds(),
+				"payload":    ev.Payload,
 			}), nil
 		}
 		select {
@@ -66,8 +69,10 @@ func (r *executionRun) waitForSignal(s *plannedStep) (json.RawMessage, *fault.Er
 			if r.ctx.Err() != nil {
 				return nil, fault.From(context.Cause(r.ctx))
 			}
-			return nil, fault.New(fault.Timeout, "the signal %s, which step %s waits for, did not come in time", fault.Clip(s.Signal, 60), s.id).
-				With("waited_for", fault.Clip(s.Signal, 100))
+			return nil, fault.New(
+				fault.Timeout,
+				"the signal %s, which step %s waits for, did not come in time", fault.Clip(s.Signal, 60), s.id,
+			).With("waited_for", fault.Clip(s.Signal, 100))
 		}
 	}
 }

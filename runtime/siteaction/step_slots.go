@@ -77,7 +77,8 @@ func unfilled(before, after any, at string) (pointer, text string) {
 			if i < len(list) {
 				item = list[i]
 			}
-			if pointer, text = unfilled(v[i], item, at+"/"+strconv.Itoa(i)); pointer != "" {
+			pointer, text = unfilled(v[i], item, at+"/"+strconv.Itoa(i))
+			if pointer != "" {
 				return pointer, text
 			}
 		}
@@ -85,7 +86,8 @@ func unfilled(before, after any, at string) (pointer, text string) {
 		members, _ := after.(map[string]any)
 		for name := range v {
 			below := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-			if pointer, text = unfilled(v[name], members[name], below); pointer != "" {
+			pointer, text = unfilled(v[name], members[name], below)
+			if pointer != "" {
 				return pointer, text
 			}
 		}

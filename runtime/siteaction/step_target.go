@@ -48,7 +48,13 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 		},
 		func(sv *verify.Batch) (verify.Observation, bool) {
 			m, seen = sv.Match(verify.DescriptorOf(t, "", nil)), sv.URL
-			out := verify.Observation{Reason: m.Reason, Candidate: m.Candidate, Count: m.Count, VisibleCount: m.VisibleCount, Tried: m.Tried}
+			out := verify.Observation{
+				Reason:       m.Reason,
+				Candidate:    m.Candidate,
+				Count:        m.Count,
+				VisibleCount: m.VisibleCount,
+				Tried:        m.Tried,
+			}
 			ok := m.Found && m.Facts != nil && (!rendered || m.Facts.Rendered)
 			if m.Found && !ok {
 				out.Reason = "rendered"
@@ -57,7 +63,8 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 			if guess && asked != m.Handle {
 				asked, locked = m.Handle, r.lockedTo(t, m)
 			}
-			if guess = guess && !locked; guess {
+			guess = guess && !locked
+			if guess {
 				ok = false
 			}
 			if t.State != "" {
@@ -85,8 +92,10 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 			message = "the target of step %s is there, not visible"
 		}
 		failed := fault.New(code, message, s.id).
-			With("target", verify.TargetEvidence(t)).With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
-			Next("check whether the page is in the state that the action expects; outrider check shows what the site has changed")
+			With("target", verify.TargetEvidence(t)).
+			With("reason", f.Reason).With("tried", f.Tried).With("url", fault.Clip(seen, 200)).
+			Next("check whether the page is in the state that the action expects; outrider check shows what the site " +
+				"has changed")
 		if near := r.near(t); len(near) > 0 && code == fault.TargetNotFound && !m.Found {
 			failed.With("nearest", near)
 		}
@@ -115,7 +124,8 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 	var named struct {
 		Ref string `json:"ref"`
 	}
-	if page, e := r.a.LivePage(r.bound); e == nil && page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
+	if page, e := r.a.LivePage(r.bound); e == nil &&
+		page.Call(r.bound, m.Frame, "ref_of", map[string]any{"handle": m.Handle}, &named) == nil && named.Ref != "" {
 		out.locator = map[string]any{"ref": named.Ref}
 	}
 	return out, nil
@@ -299,7 +309,8 @@ func framed(t *manifest.Target, frame string, selectors []string) map[string]any
 // elementInfo scrolls the step's target into view and returns what a click on
 // it needs, waiting while it is covered or moving.
 func (r *executionRun) elementInfo(s *plannedStep) (info elementInfo, f found, err *fault.Error) {
-	if f, err = r.find(s, true); err != nil {
+	f, err = r.find(s, true)
+	if err != nil {
 		return info, f, err
 	}
 	left := defaultStepTime
@@ -307,12 +318,16 @@ func (r *executionRun) elementInfo(s *plannedStep) (info elementInfo, f found, e
 		left = max(0, time.Until(deadline))
 	}
 	resolve := func() (json.RawMessage, *fault.Error) {
-		return r.invoke("locator.element_info", map[string]any{"locator": f.locator, "timeout_ms": min(left, 30*time.Second).Milliseconds()})
+		return r.invoke("locator.element_info", map[string]any{
+			"locator":    f.locator,
+			"timeout_ms": min(left, 30*time.Second).Milliseconds(),
+		})
 	}
 	raw, err := resolve()
 	if err != nil && (err.Code == fault.ElementStale || err.Code == fault.TargetNotFound) && r.bound.Err() == nil {
 		// It was replaced since it was found: a page that renders anew.
-		if f, err = r.find(s, true); err != nil {
+		f, err = r.find(s, true)
+		if err != nil {
 			return info, f, err
 		}
 		raw, err = resolve()

@@ -16,7 +16,11 @@ import (
 func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 	begin := time.Now()
 	done := func(what string) json.RawMessage {
-		return call.JSON(map[string]any{"matched": true, "waited_for": what, "elapsed_ms": time.Since(begin).Milliseconds()})
+		return call.JSON(map[string]any{
+			"matched":    true,
+			"waited_for": what,
+			"elapsed_ms": time.Since(begin).Milliseconds(),
+		})
 	}
 	if s.Signal != "" {
 		return r.waitForSignal(s)
@@ -58,7 +62,9 @@ func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 	default:
 		probe.State = what
 	}
-	f, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, probe, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
+	f, err := r.await(func(sv *verify.Batch) {
+		sv.Add(r.match.Map, probe, nil)
+	}, func(sv *verify.Batch) (verify.Observation, bool) {
 		f := sv.Judge(r.match.Map, probe, nil)
 		return f, f.Verdict == verify.Yes
 	})
@@ -66,7 +72,8 @@ func (r *executionRun) waitFor(s *plannedStep) (json.RawMessage, *fault.Error) {
 		return nil, err
 	}
 	if f.Verdict != verify.Yes {
-		return nil, fault.New(fault.Timeout, "what step %s waits for did not come in time", s.id).With("waited_for", what).With("finding", f)
+		return nil, fault.New(fault.Timeout, "what step %s waits for did not come in time", s.id).
+			With("waited_for", what).With("finding", f)
 	}
 	return done(what), nil
 }

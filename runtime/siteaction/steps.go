@@ -81,15 +81,26 @@ type namedValue struct {
 
 // runExecution runs a tool by its abstract steps, its handler, or one in place
 // of the other.
-func (a *Actions) runExecution(ctx context.Context, v invoker, o *mapset.Offer, e *execution, match *sites.Match, arguments json.RawMessage) call.Reply {
+func (a *Actions) runExecution(
+	ctx context.Context, v invoker, o *mapset.Offer, e *execution, match *sites.Match, arguments json.RawMessage,
+) call.Reply {
 	ctx = primitives.InOwnWords(ctx) // the extension has no abstract steps
-	r := &executionRun{ctx: ctx, a: a, lib: o.Library, match: match, v: v, raw: arguments}
+	r := &executionRun{
+		ctx:   ctx,
+		a:     a,
+		lib:   o.Library,
+		match: match,
+		v:     v,
+		raw:   arguments,
+	}
 	_, merged, err := match.Primitive(arguments) // the binding's, and the caller's over them
 	if err != nil {
 		return call.Reply{Err: err}
 	}
 	if err := json.Unmarshal(merged, &r.input); err != nil {
-		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name)}
+		return call.Reply{
+			Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name),
+		}
 	}
 	r.looks = looksFor(v.Message().Appearance)
 	reply := r.inMode(e)
@@ -108,13 +119,16 @@ func (r *executionRun) inMode(e *execution) call.Reply {
 		reply = r.byHandler(e)
 		// A handler that is not there has done nothing; one that failed may
 		// have, and only the map can know that the steps may follow it.
-		if err := reply.Err; err != nil && len(e.steps) > 0 && ctx.Err() == nil &&
-			(err.Code == fault.MissingHandler && e.fallback != "none" || err.Code == fault.HandlerFailed && e.fallback == "steps") {
-			reply = because(r.bySteps(e), err)
+		if err := reply.Err; err != nil && len(e.steps) > 0 && ctx.Err() == nil {
+			missing := err.Code == fault.MissingHandler && e.fallback != "none"
+			if missing || err.Code == fault.HandlerFailed && e.fallback == "steps" {
+				reply = because(r.bySteps(e), err)
+			}
 		}
 	default:
 		reply = r.bySteps(e)
-		if err := reply.Err; err != nil && e.handler != "" && ctx.Err() == nil && e.fallback != "none" && (!r.acted || e.fallback == "handler") {
+		falls := e.handler != "" && e.fallback != "none" && (!r.acted || e.fallback == "handler")
+		if err := reply.Err; err != nil && falls && ctx.Err() == nil {
 			steps := reply.Steps
 			reply = because(r.byHandler(e), err)
 			reply.Steps = steps
@@ -170,7 +184,8 @@ func (r *executionRun) bySteps(e *execution) call.Reply {
 	defer r.listen(e)()
 	var failure *fault.Error
 	for i := range e.steps {
-		if failure = r.step(&e.steps[i], started); failure != nil {
+		failure = r.step(&e.steps[i], started)
+		if failure != nil {
 			break
 		}
 	}
@@ -185,8 +200,10 @@ func (r *executionRun) bySteps(e *execution) call.Reply {
 		}
 	}
 	if len(value) > workflow.MaxOutputBytes {
-		reply.Err = fault.New(fault.WorkflowOutputTooLarge, "the output of the steps has %d bytes; the limit is %d", len(value), workflow.MaxOutputBytes).
-			With("bytes", len(value)).With("limit_bytes", workflow.MaxOutputBytes).Next("extract less in one action")
+		reply.Err = fault.New(
+			fault.WorkflowOutputTooLarge,
+			"the output of the steps has %d bytes; the limit is %d", len(value), workflow.MaxOutputBytes,
+		).With("bytes", len(value)).With("limit_bytes", workflow.MaxOutputBytes).Next("extract less in one action")
 		return reply
 	}
 	reply.Output = call.JSON(struct {
@@ -240,13 +257,16 @@ func (r *executionRun) step(s *plannedStep, started time.Time) (failed *fault.Er
 		sum.OK, sum.Skipped = true, true
 	} else {
 		var waited time.Duration
-		if waited, err = r.limitRate(s); err == nil {
+		waited, err = r.limitRate(s)
+		if err == nil {
 			out, err = r.perform(s)
 		}
 		sum.RateLimitWaitMS = waited.Milliseconds()
 		sum.OK = err == nil
 	}
-	sum.DurationMS, sum.Primitive, sum.Drift = time.Since(begin).Milliseconds(), r.primitive, r.drift
+	sum.DurationMS = time.Since(begin).Milliseconds()
+	sum.Primitive = r.primitive
+	sum.Drift = r.drift
 	if r.ctx.Err() != nil && err != nil {
 		err = r.interrupted(s, started)
 	}
@@ -287,7 +307,9 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 	if err != nil || s.Assert == nil {
 		return out, err
 	}
-	f, err := r.await(func(sv *verify.Batch) { sv.Add(r.match.Map, s.Assert, nil) }, func(sv *verify.Batch) (verify.Observation, bool) {
+	f, err := r.await(func(sv *verify.Batch) {
+		sv.Add(r.match.Map, s.Assert, nil)
+	}, func(sv *verify.Batch) (verify.Observation, bool) {
 		f := sv.Judge(r.match.Map, s.Assert, nil)
 		return f, f.Verdict == verify.Yes
 	})
@@ -295,7 +317,8 @@ func (r *executionRun) perform(s *plannedStep) (json.RawMessage, *fault.Error) {
 		return out, err
 	}
 	if f.Verdict != verify.Yes {
-		return out, fault.New(fault.StateMismatch, "what step %s asserts does not hold after it", s.id).With("assertion", f).
+		return out, fault.New(fault.StateMismatch, "what step %s asserts does not hold after it", s.id).
+			With("assertion", f).
 			Next("read the page before you repeat the action: the step itself was done")
 	}
 	return out, nil
@@ -331,8 +354,9 @@ func (r *executionRun) repeat(s *plannedStep) (json.RawMessage, *fault.Error) {
 			return out, nil
 		}
 		if n == maxUntil || r.bound.Err() != nil {
-			return out, fault.New(fault.WorkflowRetryExhausted, "what step %s waits for did not appear in %d attempts", s.id, n).
-				With("until", m).With("attempts", n)
+			return out, fault.New(
+				fault.WorkflowRetryExhausted, "what step %s waits for did not appear in %d attempts", s.id, n,
+			).With("until", m).With("attempts", n)
 		}
 		page, e := r.a.LivePage(r.bound)
 		if e != nil {
@@ -369,7 +393,8 @@ func (r *executionRun) interrupted(s *plannedStep, started time.Time) *fault.Err
 		}
 	}
 	f := fault.New(code, "the action %s at step %s; the remaining steps were not started", what, s.id).
-		With("elapsed_ms", time.Since(started).Milliseconds()).With("step_id", s.id).With("steps_completed", append([]string{}, done...))
+		With("elapsed_ms", time.Since(started).Milliseconds()).
+		With("step_id", s.id).With("steps_completed", append([]string{}, done...))
 	if r.acted {
 		f.Next("steps have taken effect; read the page before you repeat the action")
 	}
@@ -433,8 +458,9 @@ func (r *executionRun) value(s *plannedStep) (json.RawMessage, *fault.Error) {
 	case s.ValueFrom != "":
 		v, ok := r.argument(s.ValueFrom)
 		if !ok {
-			return nil, fault.New(fault.InvalidInput, "the call gives no %s, which step %s needs", fault.Clip(s.ValueFrom, 60), s.id).
-				With("missing_required", []string{s.ValueFrom})
+			return nil, fault.New(
+				fault.InvalidInput, "the call gives no %s, which step %s needs", fault.Clip(s.ValueFrom, 60), s.id,
+			).With("missing_required", []string{s.ValueFrom})
 		}
 		return v, nil
 	case s.Value != nil:
@@ -479,8 +505,10 @@ func (r *executionRun) invoke(name string, args any) (json.RawMessage, *fault.Er
 // unstarted are the codes of primitives that did nothing.
 func unstarted(code fault.Code) bool {
 	switch code {
-	case fault.InvalidInput, fault.TargetNotFound, fault.InvalidSelector, fault.CapabilityUnavailable, fault.MissingCoordinates,
-		fault.PointOutOfViewport, fault.UnknownAction, fault.TargetNotEditable, fault.InvalidKey, fault.TargetNotActionable, fault.FrameNotFound:
+	case fault.InvalidInput, fault.TargetNotFound, fault.InvalidSelector, fault.CapabilityUnavailable,
+		fault.MissingCoordinates,
+		fault.PointOutOfViewport, fault.UnknownAction, fault.TargetNotEditable, fault.InvalidKey,
+		fault.TargetNotActionable, fault.FrameNotFound:
 		return true
 	}
 	return false
@@ -507,7 +535,9 @@ func (r *executionRun) resolve(t *manifest.Target) (descriptor.Match, *fault.Err
 
 // await observes until judged is satisfied or the step's time is over, again after
 // each change of the page, and returns what it saw last.
-func (r *executionRun) await(want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool)) (verify.Observation, *fault.Error) {
+func (r *executionRun) await(
+	want func(*verify.Batch), judged func(*verify.Batch) (verify.Observation, bool),
+) (verify.Observation, *fault.Error) {
 	return r.awaitWithin(r.bound, want, judged)
 }
 

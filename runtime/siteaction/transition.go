@@ -42,11 +42,12 @@ type transitionReport struct {
 	DoNotUse   []string `json:"do_not_use,omitempty"`
 
 	// Of a repeated traversal. Complete is null when that cannot be decided.
-	Attempts    int             `json:"attempts,omitempty"`
-	MaxAttempts int             `json:"max_attempts,omitempty"`
-	Complete    *bool           `json:"complete,omitempty"`
-	StoppedBy   string          `json:"stopped_by,omitempty"` // complete_when, max_attempts, time, single, signal, state
-	Signal      json.RawMessage `json:"signal,omitempty"`     // payload of the one that reported the movement
+	Attempts    int   `json:"attempts,omitempty"`
+	MaxAttempts int   `json:"max_attempts,omitempty"`
+	Complete    *bool `json:"complete,omitempty"`
+	// complete_when, max_attempts, time, single, signal, state
+	StoppedBy string          `json:"stopped_by,omitempty"`
+	Signal    json.RawMessage `json:"signal,omitempty"` // payload of the one that reported the movement
 }
 
 // reachTime is how long the page may take after a transition to come to its
@@ -71,8 +72,9 @@ func transitionAt(o *mapset.Offer, pageURL, name string) (*sites.Map, *move, *fa
 			case via == nil:
 				via, found = m, e
 			case via.Location.Scope == m.Location.Scope && found.Entry != e.Entry:
-				return nil, nil, fault.New(fault.SiteActionAmbiguous, "several maps of the same scope declare the transition").
-					With("transition", fault.Clip(name, 100)).With("map_paths", []string{via.Path, m.Path})
+				return nil, nil, fault.New(
+					fault.SiteActionAmbiguous, "several maps of the same scope declare the transition",
+				).With("transition", fault.Clip(name, 100)).With("map_paths", []string{via.Path, m.Path})
 			}
 		}
 	}
@@ -83,7 +85,13 @@ func transitionAt(o *mapset.Offer, pageURL, name string) (*sites.Map, *move, *fa
 func (a *Actions) begin(ctx context.Context, lib *sites.Library, e *move) (*transitionReport, *fault.Error) {
 	tr := e.Entry
 	r := &transitionReport{
-		Name: e.Name, From: e.Source.Offered(tr.From), To: e.Source.Offered(tr.To), RateLimitMS: tr.RateLimitMS, Reveals: tr.Reveals, DoNotUse: tr.DoNotUse, StatesAfter: []string{},
+		Name:        e.Name,
+		From:        e.Source.Offered(tr.From),
+		To:          e.Source.Offered(tr.To),
+		RateLimitMS: tr.RateLimitMS,
+		Reveals:     tr.Reveals,
+		DoNotUse:    tr.DoNotUse,
+		StatesAfter: []string{},
 	}
 	for _, p := range tr.Preconditions {
 		if !verifiable(lib, e.Source.Map, p) {
@@ -98,7 +106,9 @@ func (a *Actions) paceTransition(ctx context.Context, e *move, r *transitionRepo
 	if tr.RateLimitMS == 0 {
 		return nil
 	}
-	waited, err := a.limiter.wait(ctx, "transition\x00"+m.Path+"\x00"+tr.Name, time.Duration(tr.RateLimitMS)*time.Millisecond)
+	waited, err := a.limiter.wait(
+		ctx, "transition\x00"+m.Path+"\x00"+tr.Name, time.Duration(tr.RateLimitMS)*time.Millisecond,
+	)
 	r.RateLimitWaitMS += waited.Milliseconds()
 	return err
 }
@@ -117,7 +127,9 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 		if err != nil {
 			return false, err
 		}
-		r.StatesAfter, r.Reached, r.Diagnosis = append([]string{}, seen.Current()...), nil, nil
+		r.StatesAfter = append([]string{}, seen.Current()...)
+		r.Reached = nil
+		r.Diagnosis = nil
 		for _, d := range seen.States {
 			if to == nil || d.In != in || d.Own != to.Name {
 				continue
@@ -135,15 +147,19 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 
 // runTransition performs a transition that was called by its name: its tool, as
 // often as its convergence requires, or the wait for its signal.
-func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer, via *sites.Map, e *move, arguments json.RawMessage) call.Reply {
+func (a *Actions) runTransition(
+	ctx context.Context, v invoker, o *mapset.Offer, via *sites.Map, e *move, arguments json.RawMessage,
+) call.Reply {
 	m, tr := e.Source.Map, e.Entry
 	if tr.Tool == "" && tr.Signal != "" {
 		return a.awaitMovement(ctx, v, o, via, e)
 	}
 	in, tool := o.Library.Tool(m, tr.Tool)
 	if tool == nil || !tool.AgentCallable() {
-		return call.Reply{Err: fault.New(fault.UnsupportedExecutionMode, "the transition names no tool that performs it, and no signal that reports it").
-			With("transition", e.Name).With("method", tr.Method).With("map_path", m.Path)}
+		return call.Reply{Err: fault.New(
+			fault.UnsupportedExecutionMode,
+			"the transition names no tool that performs it, and no signal that reports it",
+		).With("transition", e.Name).With("method", tr.Method).With("map_path", m.Path)}
 	}
 	match := &sites.Match{Name: e.Source.Offered(tr.Tool), Map: in, Tool: tool, Via: via}
 	if err := a.refused(match, arguments); err != nil {
@@ -170,7 +186,12 @@ func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer,
 		if goal != nil {
 			if met := goal.before(ctx, a); met { // it may be met already
 				if report == nil {
-					report = &transitionReport{Name: e.Name, From: e.Source.Offered(tr.From), To: e.Source.Offered(tr.To), MaxAttempts: goal.most}
+					report = &transitionReport{
+						Name:        e.Name,
+						From:        e.Source.Offered(tr.From),
+						To:          e.Source.Offered(tr.To),
+						MaxAttempts: goal.most,
+					}
 				}
 				report.stop(verify.Yes, "complete_when")
 				break
@@ -232,7 +253,8 @@ func (a *Actions) runTransition(ctx context.Context, v invoker, o *mapset.Offer,
 			report.stop(verify.Unknown, "single")
 		case attempt >= goal.most:
 			report.stop(verify.No, "max_attempts")
-		case bounded && time.Until(deadline) < longest+observe.AnswerTime+time.Duration(tr.RateLimitMS)*time.Millisecond:
+		case bounded &&
+			time.Until(deadline) < longest+observe.AnswerTime+time.Duration(tr.RateLimitMS)*time.Millisecond:
 			report.stop(verify.No, "time")
 		}
 		if report.StoppedBy != "" {
@@ -280,13 +302,15 @@ func (a *Actions) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer,
 	ctx = a.Within(ctx, m, via, a.Status().URL)
 	declares, signal := lib.Signal(m, tr.Signal)
 	if signal == nil {
-		return call.Reply{Err: fault.New(fault.UnsupportedExecutionMode, "nobody declares the signal of the transition").
-			With("transition", e.Name).With("signal", fault.Clip(tr.Signal, 100)).With("map_path", m.Path)}
+		return call.Reply{Err: fault.New(
+			fault.UnsupportedExecutionMode, "nobody declares the signal of the transition",
+		).With("transition", e.Name).With("signal", fault.Clip(tr.Signal, 100)).With("map_path", m.Path)}
 	}
 	events := make(chan call.Event, 16)
 	id := a.Status().RuntimeID
 	defer a.Subscribe(func(ev call.Event) {
-		if ev.Kind == call.DOMEvent && (ev.Name == e.Source.Offered(tr.Signal) || ev.Signal == call.SignalID{MapPath: declares.Path, Name: signal.Name}) && ev.Tab.RuntimeID == id {
+		if ev.Kind == call.DOMEvent && (ev.Name == e.Source.Offered(tr.Signal) ||
+			ev.Signal == call.SignalID{MapPath: declares.Path, Name: signal.Name}) && ev.Tab.RuntimeID == id {
 			select {
 			case events <- ev:
 			default: // one is enough
@@ -339,9 +363,15 @@ func (a *Actions) awaitMovement(ctx context.Context, v invoker, o *mapset.Offer,
 		if ctx.Err() != nil {
 			return call.Reply{Err: fault.From(ctx.Err())}
 		}
-		return call.Reply{Err: fault.New(fault.Timeout, "the signal %s did not come in time", fault.Clip(tr.Signal, 100)).
-			With("transition", e.Name).With("signal", e.Source.Offered(tr.Signal)).With("to", e.Source.Offered(tr.To))}
+		return call.Reply{Err: fault.New(
+			fault.Timeout, "the signal %s did not come in time", fault.Clip(tr.Signal, 100),
+		).With("transition", e.Name).With("signal", e.Source.Offered(tr.Signal)).With("to", e.Source.Offered(tr.To))}
 	}
 	a.arrive(ctx, lib, via, e, report)
-	return call.Encoded(map[string]any{"ok": true, "primitive": transitionOutput, "action": e.Name, "transition": report})
+	return call.Encoded(map[string]any{
+		"ok":         true,
+		"primitive":  transitionOutput,
+		"action":     e.Name,
+		"transition": report,
+	})
 }

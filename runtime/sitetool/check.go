@@ -55,7 +55,14 @@ func (x *Tool) siteCheck(ctx context.Context, c siteaction.Caller, in arguments)
 	if e != nil {
 		return call.Reply{Err: fault.From(e)}
 	}
-	k := checking{tool: x, caller: c, in: in, offer: o, page: page, maps: o.Library.For(url)}
+	k := checking{
+		tool:   x,
+		caller: c,
+		in:     in,
+		offer:  o,
+		page:   page,
+		maps:   o.Library.For(url),
+	}
 	k.states = verify.StatesOffered(o.Library, k.maps)
 	for _, m := range k.maps {
 		k.checks = append(k.checks, o.Library.Composition(m).Checks...)
@@ -144,9 +151,20 @@ func (k *checking) once(ctx context.Context, page primitives.Page) (bool, error)
 // page, so what needs none was seen before.
 func (k *checking) report(ctx context.Context, status int) *checkReport {
 	out := &checkReport{
-		URL: k.seen.URL, HTTPStatus: status, ObservedAt: call.Time(k.seen.At), States: []verify.Diagnosis{}, Maps: []string{},
-		Summary: map[string]int{verify.CheckPassed: 0, verify.CheckDrifted: 0, verify.CheckFailed: 0, verify.CheckSkipped: 0, verify.CheckUnknown: 0, verify.CheckNotRun: 0},
-		Checks:  make([]verify.CheckOutcome, len(k.checks)),
+		URL:        k.seen.URL,
+		HTTPStatus: status,
+		ObservedAt: call.Time(k.seen.At),
+		States:     []verify.Diagnosis{},
+		Maps:       []string{},
+		Summary: map[string]int{
+			verify.CheckPassed:  0,
+			verify.CheckDrifted: 0,
+			verify.CheckFailed:  0,
+			verify.CheckSkipped: 0,
+			verify.CheckUnknown: 0,
+			verify.CheckNotRun:  0,
+		},
+		Checks: make([]verify.CheckOutcome, len(k.checks)),
 	}
 	for _, m := range k.maps {
 		out.Maps = append(out.Maps, m.Path)
@@ -201,7 +219,10 @@ func (k *checking) outcome(ctx context.Context, ev *evidence, c sites.Exposed[ma
 
 // recall adds what the caller requested beside the verdict. A page that changed
 // meanwhile gives nothing: the verdict stands without it.
-func recall(ctx context.Context, page primitives.Page, s *verify.Batch, m *sites.Map, k *manifest.Check, r *verify.CheckOutcome, in arguments) {
+func recall(
+	ctx context.Context, page primitives.Page, s *verify.Batch,
+	m *sites.Map, k *manifest.Check, r *verify.CheckOutcome, in arguments,
+) {
 	if in.Remember && (r.Status == verify.CheckPassed || r.Status == verify.CheckDrifted) {
 		if seen, err := s.Remember(ctx, page, m, k); err == nil {
 			r.Remembered = seen

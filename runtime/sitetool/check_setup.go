@@ -19,7 +19,9 @@ import (
 // preparedCheck sets up one check and judges it from an observation of its own, again
 // after each change of the page while it fails, for as long as wait. The page
 // returns to the address it had.
-func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check, in arguments) verify.CheckOutcome {
+func (x *Tool) preparedCheck(
+	ctx context.Context, c siteaction.Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check, in arguments,
+) verify.CheckOutcome {
 	wait := waitOf(in)
 	began := x.actions.Status().URL
 	setup, err := x.actions.Setup(ctx, c, o, m, k)
@@ -60,7 +62,9 @@ func (x *Tool) preparedCheck(ctx context.Context, c siteaction.Caller, o *mapset
 	r.Setup = &setup
 	if err != nil && err.Code == fault.DialogOpen {
 		// It was not open before: observing the checks without setup went well.
-		setup.Dismissed = c.InvokeFor(ctx, nil, "browser.dismiss_dialog", json.RawMessage(`{"accept":false}`)).Err == nil
+		setup.Dismissed = c.InvokeFor(
+			ctx, nil, "browser.dismiss_dialog", json.RawMessage(`{"accept":false}`),
+		).Err == nil
 	}
 	if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted || r.Status == verify.CheckNotRun {
 		ev := evidence{actions: x.actions, caller: c}

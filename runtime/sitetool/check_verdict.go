@@ -37,9 +37,13 @@ func (x expectations) unmet(r *checkReport) []string {
 		i := slices.IndexFunc(r.States, func(d verify.Diagnosis) bool { return d.Name == name })
 		switch {
 		case i < 0:
-			out = append(out, fmt.Sprintf("no map that applies to the page declares the state %s, which is required", name))
+			out = append(
+				out, fmt.Sprintf("no map that applies to the page declares the state %s, which is required", name),
+			)
 		case r.States[i].Verdict == verify.Unknown:
-			out = append(out, fmt.Sprintf("the state %s is required, and it cannot be seen whether it is current", name))
+			out = append(
+				out, fmt.Sprintf("the state %s is required, and it cannot be seen whether it is current", name),
+			)
 		case r.States[i].Verdict == verify.No:
 			out = append(out, fmt.Sprintf("the state %s is required and not current%s", name, whyNot(r.States[i])))
 		}
@@ -49,7 +53,10 @@ func (x expectations) unmet(r *checkReport) []string {
 			switch {
 			case c.Severity != "critical":
 			case c.Status == verify.CheckSkipped:
-				out = append(out, fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.CheckID))
+				out = append(
+					out,
+					fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.CheckID),
+				)
 			case c.Status == verify.CheckUnknown:
 				out = append(out, fmt.Sprintf("the critical check %s asks for nothing that can be seen", c.CheckID))
 			}

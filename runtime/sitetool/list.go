@@ -106,8 +106,13 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 		return x.onlyStates(ctx, c, o, url)
 	}
 	out := siteListing{
-		Listing: o.Library.List(url), URL: url, Title: page.Tab().Title,
-		Actions: []listedAction{}, States: []verify.Diagnosis{}, Current: []string{}, Transitions: []listedTransition{},
+		Listing:     o.Library.List(url),
+		URL:         url,
+		Title:       page.Tab().Title,
+		Actions:     []listedAction{},
+		States:      []verify.Diagnosis{},
+		Current:     []string{},
+		Transitions: []listedTransition{},
 	}
 	rows := out.Listing.Actions
 	out.Listing.Actions = nil
@@ -124,7 +129,11 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 		}
 	}
 	out.Context, out.ContextDropped = o.Library.Context(sites.Situation{
-		URL: url, States: out.Current, Targets: targets, Attachments: x.attachments.Current(o.Library, maps), Task: in.Task,
+		URL:         url,
+		States:      out.Current,
+		Targets:     targets,
+		Attachments: x.attachments.Current(o.Library, maps),
+		Task:        in.Task,
 	})
 	if out.Context == nil {
 		out.Context = []sites.ContextBlock{}
@@ -174,7 +183,9 @@ func (x *Tool) onlyStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 		if c.Message().Map == nil {
 			x.monitor.Note(seen)
 		}
-		out.States, out.Current, out.ObservedAt = seen.States, append(out.Current, seen.Current()...), call.Time(seen.At)
+		out.Current = append(out.Current, seen.Current()...)
+		out.States = seen.States
+		out.ObservedAt = call.Time(seen.At)
 		return call.Encoded(out)
 	}
 }
@@ -182,7 +193,9 @@ func (x *Tool) onlyStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 // listStates observes the states of the maps, and the targets on which their
 // context depends, in one round trip. targets are the names of those that are
 // there.
-func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Offer, maps []*sites.Map) (seen verify.Diagnosed, targets []string, err error) {
+func (x *Tool) listStates(
+	ctx context.Context, c siteaction.Caller, o *mapset.Offer, maps []*sites.Map,
+) (seen verify.Diagnosed, targets []string, err error) {
 	states := verify.StatesOffered(o.Library, maps)
 	type named struct {
 		name   string
@@ -224,7 +237,8 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 	}
 	seen = s.DiagnoseAll(states)
 	for _, n := range wanted {
-		if s.Match(verify.DescriptorOf(n.target, "", nil)).Found && s.Diagnose(n.in, n.target.State).Verdict != verify.No {
+		if s.Match(verify.DescriptorOf(n.target, "", nil)).Found &&
+			s.Diagnose(n.in, n.target.State).Verdict != verify.No {
 			targets = append(targets, n.name)
 		}
 	}
@@ -235,7 +249,10 @@ func (x *Tool) listStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 }
 
 // listAction describes one action and what a call of it would meet.
-func (x *Tool) listAction(ctx context.Context, o *mapset.Offer, url string, r sites.ActionRow, seen verify.Diagnosed, handlers map[string]*fault.Error) listedAction {
+func (x *Tool) listAction(
+	ctx context.Context, o *mapset.Offer, url string, r sites.ActionRow,
+	seen verify.Diagnosed, handlers map[string]*fault.Error,
+) listedAction {
 	out := listedAction{ActionRow: r}
 	match, err := o.Library.Find(url, r.Name)
 	if err != nil {
@@ -244,7 +261,10 @@ func (x *Tool) listAction(ctx context.Context, o *mapset.Offer, url string, r si
 		}
 		return out
 	}
-	out.ResultSchema, out.RequiresStates = match.Tool.XActions.ResultSchema, verify.RequiredNames(o.Library, match.Map, verify.RequiredStates(o.Library, match.Map, match.Tool))
+	out.RequiresStates = verify.RequiredNames(
+		o.Library, match.Map, verify.RequiredStates(o.Library, match.Map, match.Tool),
+	)
+	out.ResultSchema = match.Tool.XActions.ResultSchema
 	out.RequiresSignedIn = verify.NeedsSignedIn(o.Library, match.Map, match.Tool)
 	for _, tr := range o.Library.Moves(match) {
 		out.Transitions = append(out.Transitions, tr.Name)
@@ -267,11 +287,16 @@ func (x *Tool) listAction(ctx context.Context, o *mapset.Offer, url string, r si
 			}
 		}
 		if want := out.RequiresSignedIn; want != nil {
-			switch v := verify.SignedInVerdict(o.Library, match.Map, func(n string) verify.Verdict { return seen.VerdictOf(match.Map, n) }); {
+			switch v := verify.SignedInVerdict(o.Library, match.Map, func(n string) verify.Verdict {
+				return seen.VerdictOf(match.Map, n)
+			}); {
 			case v == verify.Unknown:
 				out.UnverifiedRequires = append(out.UnverifiedRequires, verify.SignedInName(*want))
 			case (v == verify.Yes) != *want && err == nil:
-				err = fault.New(fault.StateMismatch, "%s", map[bool]string{true: "nobody is signed in", false: "somebody is signed in"}[*want])
+				err = fault.New(
+					fault.StateMismatch, "%s",
+					map[bool]string{true: "nobody is signed in", false: "somebody is signed in"}[*want],
+				)
 			}
 		}
 	}
@@ -289,7 +314,9 @@ func stateReason(lib *sites.Library, match *sites.Match, required []string, seen
 		}
 	}
 	tr := lib.Moves(match)
-	if len(tr) == 0 || slices.ContainsFunc(tr, func(e sites.Exposed[manifest.Transition]) bool { return canStart(&e, seen) != verify.No }) {
+	if len(tr) == 0 || slices.ContainsFunc(tr, func(e sites.Exposed[manifest.Transition]) bool {
+		return canStart(&e, seen) != verify.No
+	}) {
 		return nil
 	}
 	missing := tr[0].Entry.From
@@ -323,9 +350,18 @@ func canStart(e *sites.Exposed[manifest.Transition], seen verify.Diagnosed) veri
 func listTransition(e *sites.Exposed[manifest.Transition], via *sites.Map, seen verify.Diagnosed) listedTransition {
 	t := e.Entry
 	out := listedTransition{
-		Name: e.Name, Description: t.Description, From: e.Source.Offered(t.From), To: e.Source.Offered(t.To),
-		Tool: e.Source.Offered(t.Tool), Signal: e.Source.Offered(t.Signal), Method: t.Method,
-		RateLimitMS: t.RateLimitMS, Preconditions: t.Preconditions, Reveals: t.Reveals, DoNotUse: t.DoNotUse, MapPath: via.Path,
+		Name:          e.Name,
+		Description:   t.Description,
+		From:          e.Source.Offered(t.From),
+		To:            e.Source.Offered(t.To),
+		Tool:          e.Source.Offered(t.Tool),
+		Signal:        e.Source.Offered(t.Signal),
+		Method:        t.Method,
+		RateLimitMS:   t.RateLimitMS,
+		Preconditions: t.Preconditions,
+		Reveals:       t.Reveals,
+		DoNotUse:      t.DoNotUse,
+		MapPath:       via.Path,
 	}
 	out.Available = canStart(e, seen).Pointer()
 	if c := t.Convergence; c != nil {

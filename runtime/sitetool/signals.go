@@ -25,8 +25,9 @@ func (x *Tool) siteSignals(ctx context.Context, c siteaction.Caller, in argument
 			names = append(names, s.Name)
 		}
 		if !slices.Contains(names, in.Name) {
-			return call.Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no signal %s", fault.Clip(in.Name, 100)).
-				With("signal", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, names))}
+			return call.Reply{Err: fault.New(
+				fault.UnknownReference, "the maps of this page declare no signal %s", fault.Clip(in.Name, 100),
+			).With("signal", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, names))}
 		}
 	}
 	if in.Enabled != nil {
@@ -54,8 +55,9 @@ func (x *Tool) siteAttachments(ctx context.Context, c siteaction.Caller, in argu
 			ids = append(ids, a.ID)
 		}
 		if !slices.Contains(ids, in.Name) {
-			return call.Reply{Err: fault.New(fault.UnknownReference, "the maps of this page declare no attachment %s", fault.Clip(in.Name, 100)).
-				With("attachment", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, ids))}
+			return call.Reply{Err: fault.New(
+				fault.UnknownReference, "the maps of this page declare no attachment %s", fault.Clip(in.Name, 100),
+			).With("attachment", fault.Clip(in.Name, 100)).With("nearest", fault.Near(in.Name, ids))}
 		}
 	}
 	if in.Enabled != nil {

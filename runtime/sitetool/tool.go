@@ -33,7 +33,10 @@ type Tool struct {
 }
 
 // New is for one tab.
-func New(actions *siteaction.Actions, states *state.Projections, monitor *monitor.Monitor, signals *signal.Signals, attachments *attach.Attachments) *Tool {
+func New(
+	actions *siteaction.Actions, states *state.Projections, monitor *monitor.Monitor,
+	signals *signal.Signals, attachments *attach.Attachments,
+) *Tool {
 	return &Tool{actions: actions, states: states, monitor: monitor, signals: signals, attachments: attachments}
 }
 
@@ -93,12 +96,14 @@ var siteSchema = sync.OnceValue(func() *schema.Schema {
 // Answer answers actions.site: what the current site offers, and calls of it.
 func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMessage) call.Reply {
 	if problems := siteSchema().Validate(args); len(problems) > 0 {
-		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema: %s%s", problems[0], problems[0].Advice()).
-			With("tool", call.SiteTool).With("validation_errors", problems[:min(len(problems), 10)])}
+		return call.Reply{Err: fault.New(
+			fault.InvalidInput, "the arguments do not match the input schema: %s%s", problems[0], problems[0].Advice(),
+		).With("tool", call.SiteTool).With("validation_errors", problems[:min(len(problems), 10)])}
 	}
 	var in arguments
 	if err := json.Unmarshal(args, &in); err != nil {
-		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema").With("tool", call.SiteTool)}
+		return call.Reply{Err: fault.New(fault.InvalidInput, "the arguments do not match the input schema").
+			With("tool", call.SiteTool)}
 	}
 	switch in.Mode {
 	case "list":
@@ -112,7 +117,10 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 		return x.siteAttachments(ctx, c, in)
 	case "learn", "record":
 		if x.remembered == nil {
-			return call.Reply{Err: fault.New(fault.CapabilityUnavailable, "this host does not remember calls, so nothing can be learned of them or saved").With("tool", call.SiteTool)}
+			return call.Reply{Err: fault.New(
+				fault.CapabilityUnavailable,
+				"this host does not remember calls, so nothing can be learned of them or saved",
+			).With("tool", call.SiteTool)}
 		}
 		return x.remembered(ctx, args)
 	case "call":
@@ -123,10 +131,17 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 		return x.actions.Run(ctx, c, action, arguments)
 	}
 	query := state.Query{
-		Mode: in.Mode, Projection: cmp.Or(in.ProjectionName, in.Projection),
-		MaxBytes: in.MaxBytes, Baseline: in.Baseline, Enabled: in.Enabled,
-		Page:   state.Page{Rows: in.Rows, Offset: in.Offset, Limit: in.Limit, Hash: in.StateHash},
-		Limits: projection.Limits{Nodes: in.Limits.Nodes, Bytes: in.Limits.Bytes, Time: time.Duration(in.Limits.TimeMS) * time.Millisecond},
+		Mode:       in.Mode,
+		Projection: cmp.Or(in.ProjectionName, in.Projection),
+		MaxBytes:   in.MaxBytes,
+		Baseline:   in.Baseline,
+		Enabled:    in.Enabled,
+		Page:       state.Page{Rows: in.Rows, Offset: in.Offset, Limit: in.Limit, Hash: in.StateHash},
+		Limits: projection.Limits{
+			Nodes: in.Limits.Nodes,
+			Bytes: in.Limits.Bytes,
+			Time:  time.Duration(in.Limits.TimeMS) * time.Millisecond,
+		},
 	}
 	if in.SummaryName != nil {
 		query.SummaryName = *in.SummaryName

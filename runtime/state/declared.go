@@ -39,7 +39,9 @@ func (p *Projections) Declared(ctx context.Context) []call.StateSeen {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.offer != offer || d.url != url {
-		d.offer, d.url, d.names = offer, url, nil
+		d.offer = offer
+		d.url = url
+		d.names = nil
 		for _, row := range offer.Library.List(url).StateProjections {
 			d.names = append(d.names, row.Name)
 		}

@@ -90,13 +90,15 @@ func (p *Projections) Marker(ctx context.Context, id, kind string) (tabsession.M
 	}
 	m, registered, ok := p.markers.find(document, id)
 	if !ok {
-		return tabsession.MarkerPlace{}, fault.New(fault.MarkerNotFound, "no marker of this id is registered in this document").
-			With("marker", fault.Clip(id, 100)).With("registered", registered).
+		return tabsession.MarkerPlace{}, fault.New(
+			fault.MarkerNotFound, "no marker of this id is registered in this document",
+		).With("marker", fault.Clip(id, 100)).With("registered", registered).
 			Next("read the state projection that declares the marker; markers end with their document")
 	}
 	if kind != "" && m.Type != kind {
-		return tabsession.MarkerPlace{}, fault.New(fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind).
-			With("marker", fault.Clip(id, 100)).With("type", m.Type).With("expected", kind)
+		return tabsession.MarkerPlace{}, fault.New(
+			fault.MarkerTypeMismatch, "the marker is a %s marker, not a %s marker", m.Type, kind,
+		).With("marker", fault.Clip(id, 100)).With("type", m.Type).With("expected", kind)
 	}
 	// Whoever uses it, the map says what is done: it keeps to the map's origins.
 	point, fe := projection.ResolveRecipe(p.Within(ctx, m.in, m.in, page.Tab().URL), recipeInvoker{p}, m.Marker)

@@ -34,7 +34,9 @@ type PostconditionResult struct {
 // Verify reads the page until it meets the postcondition or the time is over.
 // The page that counts is the one that is shown then: an action that navigates
 // is judged at its destination.
-func (p *Projections) Verify(ctx context.Context, supplied *call.SuppliedMap, pc *mapset.Postcondition, input json.RawMessage) (PostconditionResult, *fault.Error) {
+func (p *Projections) Verify(
+	ctx context.Context, supplied *call.SuppliedMap, pc *mapset.Postcondition, input json.RawMessage,
+) (PostconditionResult, *fault.Error) {
 	// The first read may take what is left of the call: a short timeout_ms says
 	// how long to go on, not that there need be no read.
 	whole, end := ctx, context.CancelFunc(func() {})
@@ -94,7 +96,8 @@ func (p *Projections) Verify(ctx context.Context, supplied *call.SuppliedMap, pc
 	}
 	switch fault.CodeOf(failure) {
 	case "", fault.Timeout, fault.Cancelled, fault.Internal:
-		unread := fault.New(fault.StatePostconditionProjectionFailed, "the state could not be read in time").With("projection", pc.Projection)
+		unread := fault.New(fault.StatePostconditionProjectionFailed, "the state could not be read in time").
+			With("projection", pc.Projection)
 		if failure != nil {
 			unread.Err = failure
 		}
@@ -110,7 +113,9 @@ func (p *Projections) Verify(ctx context.Context, supplied *call.SuppliedMap, pc
 }
 
 // meets reads the projection once and evaluates the expression over it.
-func (r stateReader) meets(ctx context.Context, pc *mapset.Postcondition, input json.RawMessage) (bool, *projection.Snapshot, *fault.Error) {
+func (r stateReader) meets(
+	ctx context.Context, pc *mapset.Postcondition, input json.RawMessage,
+) (bool, *projection.Snapshot, *fault.Error) {
 	_, snap, err := r.readFound(ctx, namedIn(pc.In, pc.Projection), projection.ReadOptions{})
 	if err != nil {
 		return false, nil, err
@@ -125,5 +130,6 @@ func contradicted(pc *mapset.Postcondition, snap *projection.Snapshot) *fault.Er
 		message = "the workflow ran, but the page did not come to the state it promises"
 	}
 	return fault.New(fault.StatePostconditionFailed, "%s", message).
-		With("projection", pc.Projection).With("state_hash", snap.Hash).With("state", snap.State).With("url", fault.Clip(snap.URL, 200))
+		With("projection", pc.Projection).
+		With("state_hash", snap.Hash).With("state", snap.State).With("url", fault.Clip(snap.URL, 200))
 }

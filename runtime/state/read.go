@@ -108,10 +108,13 @@ func (p *Projections) answer(ctx context.Context, supplied *call.SuppliedMap, in
 		return p.watch(ctx, supplied, in)
 	}
 	if given(in.Baseline) && in.Mode != modeStateDiff {
-		return call.Reply{Err: fault.New(fault.InvalidInput, "baseline belongs to mode state_diff").With("tool", call.SiteTool).With("mode", in.Mode)}
+		return call.Reply{Err: fault.New(fault.InvalidInput, "baseline belongs to mode state_diff").
+			With("tool", call.SiteTool).With("mode", in.Mode)}
 	}
 	if len(in.Baseline) > maxBaseline {
-		return call.Reply{Err: fault.New(fault.InvalidInput, "the baseline has %d bytes; the limit is %d", len(in.Baseline), maxBaseline).With("tool", call.SiteTool)}
+		return call.Reply{Err: fault.New(
+			fault.InvalidInput, "the baseline has %d bytes; the limit is %d", len(in.Baseline), maxBaseline,
+		).With("tool", call.SiteTool)}
 	}
 	options, err := p.options(in)
 	if err != nil {
@@ -134,8 +137,13 @@ func (p *Projections) answer(ctx context.Context, supplied *call.SuppliedMap, in
 		p.last.swap(declared.Name(), lastState{snap.State, snap.Hash})
 	}
 	return call.Encoded(stateReading{
-		OK: true, Projection: declared.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
-		Markers: snap.Markers, Diagnostics: snap.Diagnostics, State: snap.State,
+		OK:          true,
+		Projection:  declared.Name(),
+		StateHash:   snap.Hash,
+		ObservedAt:  call.Time(snap.ObservedAt),
+		Markers:     snap.Markers,
+		Diagnostics: snap.Diagnostics,
+		State:       snap.State,
 	})
 }
 
@@ -145,7 +153,11 @@ func (p *Projections) options(in Query) (projection.ReadOptions, *fault.Error) {
 	options := projection.ReadOptions{SkipStateLimit: in.Mode == modeStateSummary, Limits: in.Limits.Within(most)}
 	if above := in.Limits.Above(most); above != "" {
 		return options, fault.New(fault.InvalidInput, "limits allow more %s than this runtime does", above).
-			With("tool", call.SiteTool).With("limit", above).With("most", map[string]any{"nodes": most.Nodes, "bytes": most.Bytes, "time_ms": most.Time.Milliseconds()})
+			With("tool", call.SiteTool).With("limit", above).With("most", map[string]any{
+			"nodes":   most.Nodes,
+			"bytes":   most.Bytes,
+			"time_ms": most.Time.Milliseconds(),
+		})
 	}
 	if in.MaxBytes != nil {
 		options.MaxBytes = *in.MaxBytes
@@ -162,9 +174,12 @@ func (p *Projections) options(in Query) (projection.ReadOptions, *fault.Error) {
 	page := in.Page
 	switch {
 	case page.Rows == nil && (page.Offset > 0 || page.Limit > 0 || page.Hash != ""):
-		return options, fault.New(fault.InvalidInput, "offset, limit and state_hash need rows, the JSON pointer of a list in the state").With("tool", call.SiteTool)
+		return options, fault.New(
+			fault.InvalidInput, "offset, limit and state_hash need rows, the JSON pointer of a list in the state",
+		).With("tool", call.SiteTool)
 	case page.Rows != nil && in.Mode != modeStateRead:
-		return options, fault.New(fault.InvalidInput, "rows belongs to mode state_read").With("tool", call.SiteTool).With("mode", in.Mode)
+		return options, fault.New(fault.InvalidInput, "rows belongs to mode state_read").
+			With("tool", call.SiteTool).With("mode", in.Mode)
 	case page.Rows != nil && in.Limits == (projection.Limits{}):
 		options.Limits = most // what is handed out is bounded by the page
 	}
@@ -178,18 +193,32 @@ func readSummary(ctx context.Context, p *projection.Projection, snap *projection
 		return call.Reply{Err: err}
 	}
 	return call.Encoded(stateReading{
-		OK: true, Projection: p.Name(), StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
-		Markers: snap.Markers, Diagnostics: snap.Diagnostics, SummaryName: name, Summary: summary,
+		OK:          true,
+		Projection:  p.Name(),
+		StateHash:   snap.Hash,
+		ObservedAt:  call.Time(snap.ObservedAt),
+		Markers:     snap.Markers,
+		Diagnostics: snap.Diagnostics,
+		SummaryName: name,
+		Summary:     summary,
 	})
 }
 
 // diff compares a state with the caller's baseline, else with the last state,
 // whose place it takes either way.
-func (s *states) diff(set quirks.Set, p *projection.Projection, snap *projection.Snapshot, baseline json.RawMessage) stateDifference {
+func (s *states) diff(
+	set quirks.Set, p *projection.Projection, snap *projection.Snapshot, baseline json.RawMessage,
+) stateDifference {
 	last, known := s.swap(p.Name(), lastState{snap.State, snap.Hash})
 	out := stateDifference{
-		OK: true, Projection: p.Name(), Baseline: "previous_snapshot", PatchFormat: "json_patch",
-		Patches: emptyArray, SemanticDeltas: emptyArray, StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
+		OK:             true,
+		Projection:     p.Name(),
+		Baseline:       "previous_snapshot",
+		PatchFormat:    "json_patch",
+		Patches:        emptyArray,
+		SemanticDeltas: emptyArray,
+		StateHash:      snap.Hash,
+		ObservedAt:     call.Time(snap.ObservedAt),
 	}
 	switch {
 	case given(baseline):
@@ -242,16 +271,21 @@ func named(name string) find {
 }
 
 // read reads the projection of this name. It leaves the snapshot store alone.
-func (r stateReader) read(ctx context.Context, name string, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
+func (r stateReader) read(
+	ctx context.Context, name string, options projection.ReadOptions,
+) (*projection.Projection, *projection.Snapshot, *fault.Error) {
 	return r.readFound(ctx, named(name), options)
 }
 
-func (r stateReader) readFound(ctx context.Context, find find, options projection.ReadOptions) (*projection.Projection, *projection.Snapshot, *fault.Error) {
+func (r stateReader) readFound(
+	ctx context.Context, find find, options projection.ReadOptions,
+) (*projection.Projection, *projection.Snapshot, *fault.Error) {
 	options.Limits = options.Limits.Within(projection.MostLimits(r.MostBytes))
 	o := r.Maps.Current()
 	if r.supplied != nil {
 		var err *fault.Error
-		if o, err = r.Maps.Supplied(r.supplied); err != nil {
+		o, err = r.Maps.Supplied(r.supplied)
+		if err != nil {
 			return nil, nil, err
 		}
 	}

@@ -59,7 +59,10 @@ func (h *held) put(name, pointer string, snap *projection.Snapshot, rows *projec
 	defer h.mu.Unlock()
 	h.forget()
 	snap.Records = nil
-	h.name, h.pointer, h.snap, h.rows = name, pointer, snap, rows
+	h.name = name
+	h.pointer = pointer
+	h.snap = snap
+	h.rows = rows
 	h.expiry = time.AfterFunc(heldFor, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -74,7 +77,11 @@ func (h *held) forget() {
 	if h.expiry != nil {
 		h.expiry.Stop()
 	}
-	h.name, h.pointer, h.snap, h.rows, h.expiry = "", "", nil, nil, nil
+	h.name = ""
+	h.pointer = ""
+	h.snap = nil
+	h.rows = nil
+	h.expiry = nil
 }
 
 func (h *held) drop() {
@@ -104,10 +111,14 @@ func (p *Projections) page(ctx context.Context, r stateReader, in Query, options
 			return call.Reply{Err: err}
 		}
 		if want.Hash != "" && want.Hash != read.Hash {
-			return call.Reply{Err: fault.New(fault.StateMismatch, "the state is another one than that of the earlier pages").
-				With("state_hash", read.Hash).With("expected", fault.Clip(want.Hash, 40)).Next("begin again with offset 0 and without state_hash")}
+			return call.Reply{Err: fault.New(
+				fault.StateMismatch, "the state is another one than that of the earlier pages",
+			).With("state_hash", read.Hash).With("expected", fault.Clip(want.Hash, 40)).Next(
+				"begin again with offset 0 and without state_hash",
+			)}
 		}
-		if rows, err = read.Rows(*want.Rows); err != nil {
+		rows, err = read.Rows(*want.Rows)
+		if err != nil {
 			return call.Reply{Err: err}
 		}
 		snap = read
@@ -124,7 +135,12 @@ func (p *Projections) page(ctx context.Context, r stateReader, in Query, options
 		p.held.drop()
 	}
 	return call.Encoded(rowsReading{
-		OK: true, Projection: snap.Projection, StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
-		Diagnostics: snap.Diagnostics, Page: at, Rows: items,
+		OK:          true,
+		Projection:  snap.Projection,
+		StateHash:   snap.Hash,
+		ObservedAt:  call.Time(snap.ObservedAt),
+		Diagnostics: snap.Diagnostics,
+		Page:        at,
+		Rows:        items,
 	})
 }

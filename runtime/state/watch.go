@@ -105,8 +105,13 @@ func (p *Projections) watch(ctx context.Context, supplied *call.SuppliedMap, in 
 		return call.Reply{Err: err}
 	}
 	return call.Encoded(stateWatching{
-		OK: true, Projection: name, Watching: true, Event: eventName(name), DebounceMS: w.debounce.Milliseconds(),
-		StateHash: snap.Hash, ObservedAt: call.Time(snap.ObservedAt),
+		OK:         true,
+		Projection: name,
+		Watching:   true,
+		Event:      eventName(name),
+		DebounceMS: w.debounce.Milliseconds(),
+		StateHash:  snap.Hash,
+		ObservedAt: call.Time(snap.ObservedAt),
 	})
 }
 
@@ -118,14 +123,17 @@ func (ws *watches) start(w *watch, snap *projection.Snapshot) *fault.Error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if len(ws.byName) >= maxWatches {
-		return fault.New(fault.LimitExceeded, "%d projections are watched on this tab", maxWatches).With("limit", maxWatches)
+		return fault.New(fault.LimitExceeded, "%d projections are watched on this tab", maxWatches).
+			With("limit", maxWatches)
 	}
 	closing := fault.New(fault.Cancelled, "the tab is closing")
 	if ws.closed {
 		return closing
 	}
 	if ws.byName == nil {
-		ws.byName, ws.tokens, ws.filled = map[string]*watch{}, watchBurst, time.Now()
+		ws.byName = map[string]*watch{}
+		ws.tokens = watchBurst
+		ws.filled = time.Now()
 	}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(w.tab.Context())
@@ -220,7 +228,11 @@ func (w *watch) run(ctx context.Context, last *projection.Snapshot) {
 }
 
 func (w *watch) quietness() observe.Quietness {
-	return observe.Quietness{Quiet: w.debounce, Longest: debounceLongest * w.debounce, Timeout: max(watchSilence, w.debounce)}
+	return observe.Quietness{
+		Quiet:   w.debounce,
+		Longest: debounceLongest * w.debounce,
+		Timeout: max(watchSilence, w.debounce),
+	}
 }
 
 // observe reads the state beside the tab's queue; nil when the page cannot be read
@@ -239,18 +251,29 @@ func (w *watch) observe(ctx context.Context) (*projection.Projection, *projectio
 func (w *watch) report(p *projection.Projection, last, next *projection.Snapshot) {
 	delta := difference(w.Quirks, p, last.State, next.State)
 	change := stateChange{
-		Projection: w.name, PreviousHash: last.Hash, StateHash: next.Hash, PatchFormat: "json_patch",
-		Patches: delta.Patches, SemanticDeltas: delta.Semantic, ObservedAt: call.Time(next.ObservedAt),
+		Projection:     w.name,
+		PreviousHash:   last.Hash,
+		StateHash:      next.Hash,
+		PatchFormat:    "json_patch",
+		Patches:        delta.Patches,
+		SemanticDeltas: delta.Semantic,
+		ObservedAt:     call.Time(next.ObservedAt),
 	}
 	if len(change.Patches)+len(change.SemanticDeltas) > maxEventBytes {
-		change.Patches, change.SemanticDeltas, change.Truncated = emptyArray, emptyArray, true
+		change.Patches = emptyArray
+		change.SemanticDeltas = emptyArray
+		change.Truncated = true
 	}
 	reply := call.Encoded(change)
 	if reply.Err != nil {
 		return
 	}
 	w.tab.Emit(call.Event{
-		Kind: call.DOMEvent, Tab: w.tab.Status(), Name: eventName(w.name), PageEvent: eventName(w.name),
-		Payload: reply.Output, PreviousCallID: w.tab.LastCall(),
+		Kind:           call.DOMEvent,
+		Tab:            w.tab.Status(),
+		Name:           eventName(w.name),
+		PageEvent:      eventName(w.name),
+		Payload:        reply.Output,
+		PreviousCallID: w.tab.LastCall(),
 	})
 }

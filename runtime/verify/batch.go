@@ -187,7 +187,10 @@ func comparisonOf(p *manifest.Probe, negative bool) descriptor.Comparison {
 		c.TextContains = &text
 	}
 	if negative {
-		c.Visible, c.Enabled, c.Checked, c.Focused = p.Visible, p.Enabled, p.Checked, p.Focused
+		c.Visible = p.Visible
+		c.Enabled = p.Enabled
+		c.Checked = p.Checked
+		c.Focused = p.Focused
 		c.Any = c != descriptor.Comparison{}
 	}
 	return c
@@ -195,8 +198,11 @@ func comparisonOf(p *manifest.Probe, negative bool) descriptor.Comparison {
 
 // comparedFor is what the page answered about the element that a probe is judged by, with
 // its facts.
-func (b *Batch) comparedFor(d descriptor.Descriptor, match descriptor.Match, p *manifest.Probe, negative bool) descriptor.Compared {
-	out := descriptor.Compared{Failed: []string{"text_equals", "text_contains", "value_equals"}} // what was not compared does not hold
+func (b *Batch) comparedFor(
+	d descriptor.Descriptor, match descriptor.Match, p *manifest.Probe, negative bool,
+) descriptor.Compared {
+	// what was not compared does not hold
+	out := descriptor.Compared{Failed: []string{"text_equals", "text_contains", "value_equals"}}
 	if i := b.compare(b.number(d), p, negative); i >= 0 && i < len(match.Compared) {
 		out = match.Compared[i]
 	}
@@ -266,7 +272,10 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative
 	}
 	d := b.descriptorFor(t, p.Role, more)
 	match := b.Match(d)
-	f.Candidate, f.Count, f.VisibleCount, f.Relaxed = match.Candidate, match.Count, match.VisibleCount, match.Relaxed
+	f.Candidate = match.Candidate
+	f.Count = match.Count
+	f.VisibleCount = match.VisibleCount
+	f.Relaxed = match.Relaxed
 	f.Selector = SelectorNamed(d, match.Candidate)
 	if !match.Found {
 		f.Reason, f.Tried = match.Reason, match.Tried
@@ -279,7 +288,8 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative
 	is := b.comparedFor(d, match, p, negative)
 	f.judgeElement(p, match, is, claim)
 	if match.Found {
-		if f.Drift = driftOf(t, d, match, more); f.Drift != nil && f.Drift.Pointer != "" {
+		f.Drift = driftOf(t, d, match, more)
+		if f.Drift != nil && f.Drift.Pointer != "" {
 			f.Drift.MapPath = in.Path
 		}
 	}
@@ -288,7 +298,8 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative
 	}
 	f.OK = f.Verdict.Pointer()
 	if b.Explain {
-		if f.Box = boxOf(match); is.Box != nil {
+		f.Box = boxOf(match)
+		if is.Box != nil {
 			f.Box = is.Box
 		}
 		f.explain(b, m, p, d, match, is)
@@ -322,7 +333,9 @@ func (f *Observation) judgeState(s *Batch, m *sites.Map, p *manifest.Probe, dept
 }
 
 // judgeElement compares the element with what the probe expects.
-func (f *Observation) judgeElement(p *manifest.Probe, match descriptor.Match, is descriptor.Compared, claim func(string, bool)) {
+func (f *Observation) judgeElement(
+	p *manifest.Probe, match descriptor.Match, is descriptor.Compared, claim func(string, bool),
+) {
 	facts := is.Facts
 	// A descriptor of an address alone is met without an element.
 	there := match.Found
@@ -411,9 +424,15 @@ func targetOf(lib *sites.Library, m *sites.Map, p *manifest.Probe) (*sites.Map, 
 // DescriptorOf is a target as the page library resolves it.
 func DescriptorOf(t *manifest.Target, role string, more []string) descriptor.Descriptor {
 	d := descriptor.Descriptor{
-		Selector: t.Selector, Selectors: t.Selectors, FallbackSelectors: t.FallbackSelectors,
-		Role: t.Role, Name: t.Name, TextEquals: t.TextEquals, TextContains: t.TextContains,
-		URLContains: t.URLContains, URLMatches: t.URLMatches,
+		Selector:          t.Selector,
+		Selectors:         t.Selectors,
+		FallbackSelectors: t.FallbackSelectors,
+		Role:              t.Role,
+		Name:              t.Name,
+		TextEquals:        t.TextEquals,
+		TextContains:      t.TextContains,
+		URLContains:       t.URLContains,
+		URLMatches:        t.URLMatches,
 	}
 	if role != "" {
 		d.Role = role
@@ -432,7 +451,11 @@ func SelectorNamed(d descriptor.Descriptor, candidate string) string {
 	for _, c := range number {
 		i = 10*i + int(c-'0')
 	}
-	list := map[string][]string{"selector": d.Selector, "selectors": d.Selectors, "fallback_selectors": d.FallbackSelectors}[field]
+	list := map[string][]string{
+		"selector":           d.Selector,
+		"selectors":          d.Selectors,
+		"fallback_selectors": d.FallbackSelectors,
+	}[field]
 	if i < len(list) {
 		return list[i]
 	}
@@ -445,8 +468,15 @@ func TargetEvidence(t *manifest.Target) map[string]any {
 	if c := t.Candidates(); len(c) > 0 {
 		e["selectors"] = c[:min(len(c), 10)]
 	}
-	for name, text := range map[string]string{"role": t.Role, "name": t.Name, "text_equals": t.TextEquals, "text_contains": t.TextContains,
-		"url_contains": t.URLContains, "url_matches": t.URLMatches, "state": t.State} {
+	for name, text := range map[string]string{
+		"role":          t.Role,
+		"name":          t.Name,
+		"text_equals":   t.TextEquals,
+		"text_contains": t.TextContains,
+		"url_contains":  t.URLContains,
+		"url_matches":   t.URLMatches,
+		"state":         t.State,
+	} {
 		if text != "" {
 			e[name] = fault.Clip(text, 200)
 		}

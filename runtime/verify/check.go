@@ -55,8 +55,13 @@ const AlwaysHolds = "always_holds"
 
 // says reports whether a probe claims something beside what holds on every page.
 func says(p *manifest.Probe) bool {
-	return p.Visible != nil || p.Exists != nil || p.Enabled != nil || p.Checked != nil || p.Focused != nil || p.TextEquals != nil || p.ValueEquals != nil ||
-		p.TextContains+p.URLContains+p.URLMatches+p.State != "" || p.Count != nil || p.MaxCount != nil || p.MinCount != nil && *p.MinCount > 0
+	if p.Visible != nil || p.Exists != nil || p.Enabled != nil || p.Checked != nil || p.Focused != nil {
+		return true
+	}
+	if p.TextEquals != nil || p.ValueEquals != nil || p.TextContains+p.URLContains+p.URLMatches+p.State != "" {
+		return true
+	}
+	return p.Count != nil || p.MaxCount != nil || p.MinCount != nil && *p.MinCount > 0
 }
 
 // maxReasons is how many failed assertions the message of a check names.
@@ -74,9 +79,12 @@ func probesOf(k *manifest.Check) (assertions, negative []manifest.Probe) {
 		out := slices.Clone(list)
 		for i := range out {
 			p := &out[i]
-			if p.Target == nil && p.TargetOf == "" && len(p.Selectors) == 0 && p.Tool == "" && p.State == "" && p.Attachment == "" &&
-				p.URLContains == "" && p.URLMatches == "" {
-				p.Target, p.TargetOf, p.Tool, p.Attachment = subject.Target, subject.TargetOf, subject.Tool, subject.Attachment
+			names := p.TargetOf + p.Tool + p.State + p.Attachment + p.URLContains + p.URLMatches
+			if p.Target == nil && len(p.Selectors) == 0 && names == "" {
+				p.Target = subject.Target
+				p.TargetOf = subject.TargetOf
+				p.Tool = subject.Tool
+				p.Attachment = subject.Attachment
 			}
 		}
 		return out
@@ -140,8 +148,17 @@ func (b *Batch) AddCheck(m *sites.Map, k *manifest.Check) {
 // is skipped while one of them is certainly not current.
 func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	r := CheckOutcome{
-		CheckID: k.ID, Description: k.Description, Severity: k.Severity, Status: CheckUnknown, MapPath: m.Path, Pointer: k.At.Pointer, Line: k.At.Line,
-		ObservedAt: call.Time(b.At), URL: b.URL, Tools: toolsOf(k), States: statesOf(k),
+		CheckID:     k.ID,
+		Description: k.Description,
+		Severity:    k.Severity,
+		Status:      CheckUnknown,
+		MapPath:     m.Path,
+		Pointer:     k.At.Pointer,
+		Line:        k.At.Line,
+		ObservedAt:  call.Time(b.At),
+		URL:         b.URL,
+		Tools:       toolsOf(k),
+		States:      statesOf(k),
 	}
 	if r.Severity == "" {
 		r.Severity = defaultSeverity
@@ -173,7 +190,9 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	for i := range assertions {
 		f := b.Judge(m, &assertions[i], alternates(k))
 		if f.Verdict == Yes && assertions[i].AlwaysHolds && !says(&assertions[i]) {
-			f.Verdict, f.Reason, f.OK = Unknown, AlwaysHolds, nil
+			f.Verdict = Unknown
+			f.Reason = AlwaysHolds
+			f.OK = nil
 		}
 		note(&f, Yes, No, labelOf(f, "assertions", i))
 		r.Assertions = append(r.Assertions, f)
@@ -205,11 +224,14 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	switch r.Status {
 	case CheckFailed:
 		r.Error = fault.New(fault.DriftDetected, "the check %s fails: %s", r.CheckID, inShort(reasons)).
-			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).With("url", fault.Clip(r.URL, 200)).With("map_path", r.MapPath)
+			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).
+			With("url", fault.Clip(r.URL, 200)).With("map_path", r.MapPath)
 	case CheckDrifted:
 		d := r.Drift[0]
-		r.Error = fault.New(fault.DriftDetected, "the check %s passes, but not as its map says: %s", r.CheckID, d.Message).
-			With("check_id", r.CheckID).With("preferred", d.Preferred).With("matched", d.Matched).With("candidate", d.Candidate).
+		r.Error = fault.New(
+			fault.DriftDetected, "the check %s passes, but not as its map says: %s", r.CheckID, d.Message,
+		).With("check_id", r.CheckID).With("preferred", d.Preferred).With("matched", d.Matched).
+			With("candidate", d.Candidate).
 			With("severity", string(fault.Minor)).With("map_path", r.MapPath)
 		if d.Proposal != nil {
 			r.Error.With("proposal", d.Proposal).Next("put the proposed target into the map")

@@ -41,8 +41,12 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 		candidate = "alternate_selectors/" + strconv.Itoa(i-declared)
 	}
 	return &Drift{
-		Preferred: preferred[0], Matched: matched, Candidate: candidate, Proposal: repaired(t, matched), Pointer: t.At.Pointer,
-		Message: fmt.Sprintf("%s matches nothing; %s does (%s)", preferred[0], matched, candidate),
+		Preferred: preferred[0],
+		Matched:   matched,
+		Candidate: candidate,
+		Proposal:  repaired(t, matched),
+		Pointer:   t.At.Pointer,
+		Message:   fmt.Sprintf("%s matches nothing; %s does (%s)", preferred[0], matched, candidate),
 	}
 }
 
@@ -60,7 +64,9 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 	subject := subjectOf(d, SelectorNamed(d, match.Candidate))
 	var preferred, matched, messages []string
 	if drift != nil {
-		preferred, matched, messages = []string{drift.Preferred}, []string{drift.Matched}, []string{drift.Message}
+		preferred = []string{drift.Preferred}
+		matched = []string{drift.Matched}
+		messages = []string{drift.Message}
 	} else {
 		preferred, matched = []string{subject}, []string{subject}
 		drift = &Drift{Candidate: match.Candidate, Pointer: t.At.Pointer}
@@ -70,10 +76,16 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 		if x.Predicate == "role" {
 			wanted = d.Role
 		}
-		preferred, matched = append(preferred, x.Predicate+" "+quoted(wanted)), append(matched, x.Predicate+" "+quoted(is))
-		messages = append(messages, fmt.Sprintf("%s: %s is %s, expected %s", subject, x.Predicate, has(x.Values, match.Count), quoted(wanted)))
+		preferred = append(preferred, x.Predicate+" "+quoted(wanted))
+		matched = append(matched, x.Predicate+" "+quoted(is))
+		messages = append(
+			messages,
+			fmt.Sprintf("%s: %s is %s, expected %s", subject, x.Predicate, has(x.Values, match.Count), quoted(wanted)),
+		)
 	}
-	drift.Preferred, drift.Matched, drift.Message = strings.Join(preferred, " "), strings.Join(matched, " "), strings.Join(messages, "; ")
+	drift.Preferred = strings.Join(preferred, " ")
+	drift.Matched = strings.Join(matched, " ")
+	drift.Message = strings.Join(messages, "; ")
 	drift.Proposal = nil
 	return drift
 }
@@ -126,7 +138,10 @@ func spelled(t *manifest.Target) json.RawMessage {
 		FallbackSelectors []string `json:"fallback_selectors,omitempty"`
 		Confidence        string   `json:"confidence,omitempty"`
 		Notes             string   `json:"notes,omitempty"`
-	}{selector, t.Selectors, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains, t.URLMatches, t.State, t.FallbackSelectors, t.Confidence, t.Notes})
+	}{
+		selector, t.Selectors, t.Role, t.Name, t.TextEquals, t.TextContains, t.URLContains,
+		t.URLMatches, t.State, t.FallbackSelectors, t.Confidence, t.Notes,
+	})
 }
 
 // repaired is the target with the selector that matched in the first place. The
@@ -139,6 +154,9 @@ func repaired(t *manifest.Target, matched string) json.RawMessage {
 		}
 	}
 	next := *t
-	next.Selector, next.Selectors, next.FallbackSelectors, next.Confidence = []string{matched}, nil, rest, "observed"
+	next.Selector = []string{matched}
+	next.Selectors = nil
+	next.FallbackSelectors = rest
+	next.Confidence = "observed"
 	return spelled(&next)
 }

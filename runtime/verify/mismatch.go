@@ -26,15 +26,23 @@ const maxQuoted = 120
 func quoted(s string) string { return strconv.Quote(fault.Clip(s, maxQuoted)) }
 
 // explain adds to every member that failed what was expected and found.
-func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match, is descriptor.Compared) {
+func (f *Observation) explain(
+	b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match, is descriptor.Compared,
+) {
 	for _, member := range f.Failed {
 		x := Mismatch{Member: member}
 		subject := subjectOf(d, f.Selector)
 		switch member {
 		case "url_contains":
-			x.set(fault.Clip(b.URL, maxQuoted), p.URLContains, "the address is %s, expected it to contain %s", quoted(b.URL), quoted(p.URLContains))
+			x.set(
+				fault.Clip(b.URL, maxQuoted), p.URLContains, "the address is %s, expected it to contain %s",
+				quoted(b.URL), quoted(p.URLContains),
+			)
 		case "url_matches":
-			x.set(fault.Clip(b.URL, maxQuoted), p.URLMatches, "the address is %s, expected it to match %s", quoted(b.URL), quoted(p.URLMatches))
+			x.set(
+				fault.Clip(b.URL, maxQuoted), p.URLMatches, "the address is %s, expected it to match %s",
+				quoted(b.URL), quoted(p.URLMatches),
+			)
 		case "state":
 			x.set("not current", p.State, "the state %s is not current", p.State)
 		case "target.state":
@@ -75,7 +83,9 @@ func (f *Observation) explain(b *Batch, m *sites.Map, p *manifest.Probe, d descr
 }
 
 func (x *Mismatch) set(found, expected any, format string, args ...any) {
-	x.Found, x.Expected, x.Message = found, expected, fmt.Sprintf(format, args...)
+	x.Found = found
+	x.Expected = expected
+	x.Message = fmt.Sprintf(format, args...)
 }
 
 func (f *Observation) counted(x *Mismatch, p *manifest.Probe, subject string, match descriptor.Match) {
@@ -85,7 +95,10 @@ func (f *Observation) counted(x *Mismatch, p *manifest.Probe, subject string, ma
 }
 
 // compared is for members that compare what an element has.
-func (f *Observation) compared(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, subject string, match descriptor.Match, is descriptor.Compared) {
+func (f *Observation) compared(
+	x *Mismatch, p *manifest.Probe, d descriptor.Descriptor,
+	subject string, match descriptor.Match, is descriptor.Compared,
+) {
 	facts := is.Facts
 	if !match.Found || match.Facts == nil {
 		f.absent(x, p, d, match)
@@ -99,16 +112,26 @@ func (f *Observation) compared(x *Mismatch, p *manifest.Probe, d descriptor.Desc
 	switch x.Member {
 	case "text_equals":
 		found, wanted := parting(is.Text, facts.Text, normalised(*p.TextEquals))
-		x.set(found, normalised(*p.TextEquals), "%s: text is %s, expected %s", subject, strconv.Quote(found), strconv.Quote(wanted))
+		x.set(
+			found, normalised(*p.TextEquals), "%s: text is %s, expected %s",
+			subject, strconv.Quote(found), strconv.Quote(wanted),
+		)
 	case "text_contains":
-		x.set(fault.Clip(facts.Text, maxQuoted), normalised(p.TextContains), "%s: text is %s, expected it to contain %s", subject, quoted(facts.Text), quoted(normalised(p.TextContains)))
+		x.set(
+			fault.Clip(facts.Text, maxQuoted), normalised(p.TextContains), "%s: text is %s, expected it to contain %s",
+			subject, quoted(facts.Text), quoted(normalised(p.TextContains)),
+		)
 	case "value_equals":
 		if facts.Value == nil {
-			x.set(nil, *p.ValueEquals, "%s: has no value that can be read, expected %s", subject, quoted(*p.ValueEquals))
+			x.set(
+				nil, *p.ValueEquals, "%s: has no value that can be read, expected %s", subject, quoted(*p.ValueEquals),
+			)
 			return
 		}
 		found, wanted := parting(is.Value, *facts.Value, *p.ValueEquals)
-		x.set(found, *p.ValueEquals, "%s: value is %s, expected %s", subject, strconv.Quote(found), strconv.Quote(wanted))
+		x.set(
+			found, *p.ValueEquals, "%s: value is %s, expected %s", subject, strconv.Quote(found), strconv.Quote(wanted),
+		)
 	case "enabled":
 		flag(p.Enabled, word(facts.Enabled, "enabled", "disabled"), "enabled", "disabled")
 	case "focused":
@@ -153,7 +176,10 @@ func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descri
 		if SelectorNamed(d, t.Candidate) == "" {
 			near = d.Role
 		}
-		x.set(t.Near.Values, want, "%s: %s is %s, expected %s", near, t.Unmatched, has(t.Near.Values, t.Near.Count), quoted(want))
+		x.set(
+			t.Near.Values, want, "%s: %s is %s, expected %s",
+			near, t.Unmatched, has(t.Near.Values, t.Near.Count), quoted(want),
+		)
 		return
 	}
 	expected := "expected one"
@@ -187,9 +213,15 @@ func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe)
 		}
 		x.set(found, nil, "%s: text is %s, which must not be", subject, strconv.Quote(found))
 	case match.Found && match.Facts != nil && p.TextEquals != nil:
-		x.set(fault.Clip(is.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be", subject, quoted(is.Facts.Text))
+		x.set(
+			fault.Clip(is.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be",
+			subject, quoted(is.Facts.Text),
+		)
 	case match.Found && p.ValueEquals != nil && is.Facts.Value != nil:
-		x.set(fault.Clip(*is.Facts.Value, maxQuoted), nil, "%s: value is %s, which must not be", subject, quoted(*is.Facts.Value))
+		x.set(
+			fault.Clip(*is.Facts.Value, maxQuoted), nil, "%s: value is %s, which must not be",
+			subject, quoted(*is.Facts.Value),
+		)
 	case match.Found && match.Candidate != "url":
 		x.set(match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
 	case p.State != "":

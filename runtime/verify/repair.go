@@ -86,7 +86,9 @@ func (b *Batch) subjects(m *sites.Map, k *manifest.Check) []subject {
 // Remember describes the elements that the targets of a check found, each alone.
 // A target with several matches is a list, and no element stands for it. What a fallback found, or an
 // assertion that fails, is not what the map means.
-func (b *Batch) Remember(ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check) ([]Remembered, error) {
+func (b *Batch) Remember(
+	ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check,
+) ([]Remembered, error) {
 	var found []subject
 	var handles []string
 	for _, s := range b.subjects(m, k) {
@@ -114,7 +116,9 @@ func (b *Batch) Remember(ctx context.Context, page primitives.Page, m *sites.Map
 	var out []Remembered
 	for i, d := range described {
 		if d != nil {
-			out = append(out, Remembered{found[i].in.Path, lock.Entry{Target: found[i].key, Element: d.Remember(live, true)}})
+			out = append(out, Remembered{
+				found[i].in.Path, lock.Entry{Target: found[i].key, Element: d.Remember(live, true)},
+			})
 		}
 	}
 	return out, nil
@@ -130,13 +134,17 @@ func ByFallback(m descriptor.Match) bool { return strings.HasPrefix(m.Candidate,
 
 // Repair looks for the elements of targets that find nothing, by what they looked
 // like. It proposes nothing that it is not sure of, and nothing with which an assertion says less.
-func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check, locks map[string]*lock.File) ([]Repair, error) {
+func (b *Batch) Repair(
+	ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check, locks map[string]*lock.File,
+) ([]Repair, error) {
 	var lost []subject
 	var remembered []likeness.Element
 	for _, s := range b.subjects(m, k) {
 		elsewhere := s.match.Reason == "url" || s.match.Reason == "empty"
-		if !s.fails || s.match.Found || elsewhere || s.target.At.Pointer == "" || IsThere(s.match) ||
-			!s.claims.keeps(s.target) {
+		if !s.fails || s.match.Found || elsewhere || IsThere(s.match) {
+			continue
+		}
+		if s.target.At.Pointer == "" || !s.claims.keeps(s.target) {
 			continue
 		}
 		if e, ok := locks[s.in.Path].Find(s.key); ok {
@@ -165,7 +173,10 @@ func (b *Batch) Repair(ctx context.Context, page primitives.Page, m *sites.Map, 
 
 // proposal is the target with the element that looks like what was remembered; nil when
 // none surely does, or when it has no name of its own.
-func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, remembered likeness.Element, live []likeness.Seen, write writer) (*Repair, error) {
+func proposal(
+	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target,
+	remembered likeness.Element, live []likeness.Seen, write writer,
+) (*Repair, error) {
 	c := likeness.Best(remembered, live)
 	if !c.Sure() {
 		return nil, nil
@@ -184,18 +195,30 @@ func proposal(ctx context.Context, page primitives.Page, in *sites.Map, t *manif
 		return nil, err
 	}
 	return &Repair{
-		MapPath: in.Path, Pointer: t.At.Pointer, Target: text, Was: was,
-		Role: e.Role, Name: e.Name, Likeness: c.Likeness, Next: c.Next, Locator: kind, relocated: to,
+		MapPath:   in.Path,
+		Pointer:   t.At.Pointer,
+		Target:    text,
+		Was:       was,
+		Role:      e.Role,
+		Name:      e.Name,
+		Likeness:  c.Likeness,
+		Next:      c.Next,
+		Locator:   kind,
+		relocated: to,
 	}, nil
 }
 
 // writer puts an element into the words of a map, by one of the locators that name it
 // alone. It writes nil when the map has no words for any of them.
-type writer func(t *manifest.Target, names []locators.Locator, e likeness.Seen) (text json.RawMessage, to *manifest.Target, kind locators.Kind)
+type writer func(
+	t *manifest.Target, names []locators.Locator, e likeness.Seen,
+) (text json.RawMessage, to *manifest.Target, kind locators.Kind)
 
 // RememberTarget describes the one element that the target of a step has found; nil when
 // it cannot be described.
-func RememberTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, handle string) (*Remembered, error) {
+func RememberTarget(
+	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, handle string,
+) (*Remembered, error) {
 	described, err := locators.Describe(ctx, page, []string{handle})
 	if err != nil || len(described) != 1 || described[0] == nil {
 		return nil, err
@@ -204,15 +227,23 @@ func RememberTarget(ctx context.Context, page primitives.Page, in *sites.Map, t 
 	if err != nil {
 		return nil, err
 	}
-	return &Remembered{in.Path, lock.Entry{Target: DescriptorOf(t, "", nil), Element: described[0].Remember(live, true)}}, nil
+	return &Remembered{
+		in.Path, lock.Entry{Target: DescriptorOf(t, "", nil), Element: described[0].Remember(live, true)},
+	}, nil
 }
 
 // RepairTarget proposes another target for one of a step that finds nothing; nil for
 // none. Arguments are those of the call: a locator that has a value of theirs would name
 // another element with other arguments.
-func RepairTarget(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, arguments json.RawMessage) (*Repair, error) {
-	return repairOf(ctx, page, in, t, locks, func(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
-		if names = withoutValues(names, t, arguments); len(names) == 0 {
+func RepairTarget(
+	ctx context.Context, page primitives.Page, in *sites.Map,
+	t *manifest.Target, locks map[string]*lock.File, arguments json.RawMessage,
+) (*Repair, error) {
+	return repairOf(ctx, page, in, t, locks, func(
+		t *manifest.Target, names []locators.Locator, e likeness.Seen,
+	) (json.RawMessage, *manifest.Target, locators.Kind) {
+		names = withoutValues(names, t, arguments)
+		if len(names) == 0 {
 			return nil, nil, ""
 		}
 		return relocated(t, names, e)
@@ -290,7 +321,10 @@ func IsLocked(
 	return best.Sure() && live[best.Index].Handle == m.Handle
 }
 
-func repairOf(ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, locks map[string]*lock.File, write writer) (*Repair, error) {
+func repairOf(
+	ctx context.Context, page primitives.Page, in *sites.Map,
+	t *manifest.Target, locks map[string]*lock.File, write writer,
+) (*Repair, error) {
 	f := locks[in.Path]
 	if f == nil || t.At.Pointer == "" {
 		return nil, nil
@@ -308,7 +342,9 @@ func repairOf(ctx context.Context, page primitives.Page, in *sites.Map, t *manif
 
 // relocated is a target with another locator. A selector keeps those that the target
 // had as fallbacks: the site may return to them.
-func relocated(t *manifest.Target, names []locators.Locator, e likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+func relocated(
+	t *manifest.Target, names []locators.Locator, e likeness.Seen,
+) (json.RawMessage, *manifest.Target, locators.Kind) {
 	l := names[0]
 	out := struct {
 		Selector          string   `json:"selector,omitempty"`
@@ -332,8 +368,15 @@ func relocated(t *manifest.Target, names []locators.Locator, e likeness.Seen) (j
 		out.FallbackSelectors = slices.DeleteFunc(t.Candidates(), func(s string) bool { return s == l.Selector })
 	}
 	to := &manifest.Target{
-		FallbackSelectors: out.FallbackSelectors, Role: out.Role, Name: out.Name, TextEquals: out.TextEquals,
-		URLContains: t.URLContains, URLMatches: t.URLMatches, State: t.State, At: t.At, Extensions: t.Extensions,
+		FallbackSelectors: out.FallbackSelectors,
+		Role:              out.Role,
+		Name:              out.Name,
+		TextEquals:        out.TextEquals,
+		URLContains:       t.URLContains,
+		URLMatches:        t.URLMatches,
+		State:             t.State,
+		At:                t.At,
+		Extensions:        t.Extensions,
 	}
 	if out.Selector != "" {
 		to.Selector = []string{out.Selector}

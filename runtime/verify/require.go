@@ -30,9 +30,13 @@ func (b *Batch) Require(m *sites.Map, names []string) *fault.Error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fault.New(fault.StateMismatch, "the page is not in the state %s, which the action needs; nothing was done", fault.Clip(strings.Join(missing, ", "), 200)).
-		With("required", names).With("missing", missing).With("diagnosis", report).With("url", fault.Clip(b.URL, 200)).
-		Next("bring the page into that state first; mode list names the states that are current and the transitions between them")
+	return fault.New(
+		fault.StateMismatch,
+		"the page is not in the state %s, which the action needs; nothing was done",
+		fault.Clip(strings.Join(missing, ", "), 200),
+	).With("required", names).With("missing", missing).With("diagnosis", report).With("url", fault.Clip(b.URL, 200)).
+		Next("bring the page into that state first; mode list names the states that are current and the transitions " +
+			"between them")
 }
 
 // VerdictOf is the verdict on a state by the name that a map has for it.

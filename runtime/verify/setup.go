@@ -29,7 +29,11 @@ func HasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest
 // NotRun turns the outcome of a check whose setup failed into one that says
 // nothing about the site.
 func (r CheckOutcome) NotRun(err *fault.Error) CheckOutcome {
-	r.Status, r.Assertions, r.NegativeAssertions, r.Drift, r.Contingency = CheckNotRun, nil, nil, nil, ""
+	r.Status = CheckNotRun
+	r.Assertions = nil
+	r.NegativeAssertions = nil
+	r.Drift = nil
+	r.Contingency = ""
 	e := *err
 	e.Message = "the setup of the check " + r.CheckID + " failed, so it was not run: " + err.Message
 	r.Error = e.With("check_id", r.CheckID).Field("phase", "setup")

@@ -17,7 +17,10 @@ const signedIn = "signed_in"
 // separators and in lower case. No schema names one; these are what maps call it.
 var (
 	signedInNames  = []string{"signedin", "loggedin", "authenticated", "issignedin", "isloggedin", "isauthenticated"}
-	signedOutNames = []string{"signedout", "loggedout", "unauthenticated", "notsignedin", "notloggedin", "notauthenticated", "signinrequired", "loginrequired"}
+	signedOutNames = []string{
+		"signedout", "loggedout", "unauthenticated", "notsignedin",
+		"notloggedin", "notauthenticated", "signinrequired", "loginrequired",
+	}
 )
 
 func isNamed(name string, names []string) bool {
@@ -107,9 +110,11 @@ func (b *Batch) RequireSignedIn(m *sites.Map, wanted bool) (decided bool, err *f
 	for _, n := range append(in, out...) {
 		report = append(report, b.Diagnose(m, n))
 	}
-	message, next := "nobody is signed in, which the action needs; nothing was done", "sign in first, or ask the user to"
+	message := "nobody is signed in, which the action needs; nothing was done"
+	next := "sign in first, or ask the user to"
 	if !wanted {
-		message, next = "somebody is signed in, and the action needs that nobody is; nothing was done", "sign out first, or leave the action out"
+		message = "somebody is signed in, and the action needs that nobody is; nothing was done"
+		next = "sign out first, or leave the action out"
 	}
 	return true, fault.New(fault.StateMismatch, "%s", message).
 		With("required", []string{SignedInName(wanted)}).With("missing", []string{SignedInName(wanted)}).

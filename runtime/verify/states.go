@@ -97,7 +97,9 @@ func StatesOf(l *sites.Library, m *sites.Map) []NamedState {
 }
 
 // DiagnoseStates diagnoses all of the states with one page call.
-func DiagnoseStates(ctx context.Context, page primitives.Page, lib *sites.Library, states []NamedState) (Diagnosed, error) {
+func DiagnoseStates(
+	ctx context.Context, page primitives.Page, lib *sites.Library, states []NamedState,
+) (Diagnosed, error) {
 	s := Batch{Library: lib}
 	for _, n := range states {
 		s.AddState(n.In, n.Own)

@@ -49,7 +49,8 @@ func writtenAt(raw json.RawMessage, path []string, pointer string, textOnly bool
 		t.Selector = []string{selector}
 		return w, !strings.Contains(selector, "{%")
 	}
-	if textOnly || len(raw) == 0 || strings.Contains(string(raw), "{%") || json.Unmarshal(raw, &w.members) != nil || w.members == nil {
+	if textOnly || len(raw) == 0 || strings.Contains(string(raw), "{%") || json.Unmarshal(raw, &w.members) != nil ||
+		w.members == nil {
 		return w, false
 	}
 	if nested, ok := w.members["locator"]; ok && len(w.members) == 1 {
@@ -90,7 +91,9 @@ func RepairWritten(
 	locks map[string]*lock.File, arguments json.RawMessage,
 	upstream, reads bool,
 ) (*Repair, error) {
-	return repairOf(ctx, page, in, w.Target, locks, func(_ *manifest.Target, names []locators.Locator, _ likeness.Seen) (json.RawMessage, *manifest.Target, locators.Kind) {
+	return repairOf(ctx, page, in, w.Target, locks, func(
+		_ *manifest.Target, names []locators.Locator, _ likeness.Seen,
+	) (json.RawMessage, *manifest.Target, locators.Kind) {
 		if reads {
 			names = Readable(names)
 		}
@@ -142,7 +145,12 @@ func (w Written) write(l locators.Locator) json.RawMessage {
 			out[name] = v
 		}
 	}
-	for name, text := range map[string]string{"selector": l.Selector, "role": l.Role, "name": l.Name, "text_equals": l.TextEquals} {
+	for name, text := range map[string]string{
+		"selector":    l.Selector,
+		"role":        l.Role,
+		"name":        l.Name,
+		"text_equals": l.TextEquals,
+	} {
 		if text != "" {
 			out[name] = call.JSON(text)
 		}

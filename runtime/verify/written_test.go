@@ -47,17 +47,44 @@ func TestALocatorStaysInTheWordsThatItHad(t *testing.T) {
 		names           []locators.Locator
 		want            string
 	}{
-		{`{"locator":{"selector":"#a"}}`, `{}`, false, []locators.Locator{byRole, byID, byText}, `{"locator":{"selector":"#pay-acme"}}`},
-		{`{"locator":{"selector":"#a"}}`, `{"who":"Acme"}`, false, []locators.Locator{byRole, byID, byText}, `{"locator":{"selector":"button","text_equals":"Pay"}}`},
-		{`{"locator":{"selector":"#acme"}}`, `{"who":"Acme"}`, false, []locators.Locator{byRole, byID, byText}, `{"locator":{"selector":"#pay-acme"}}`},
-		{`{"locator":{"role":"link","name":"Buy","exact":true}}`, `{}`, false, []locators.Locator{byRole, byID}, `{"locator":{"exact":true,"name":"Pay","role":"button"}}`},
-		{`{"locator":{"selector":"#a"}}`, `{}`, false, []locators.Locator{byRole, byPlace}, `{"locator":{"name":"Pay","role":"button"}}`},
-		{`{"locator":{"selector":"#a"}}`, `{}`, true, []locators.Locator{byRole, byPlace}, `{"locator":{"selector":"form > button"}}`},
+		{
+			`{"locator":{"selector":"#a"}}`, `{}`, false,
+			[]locators.Locator{byRole, byID, byText}, `{"locator":{"selector":"#pay-acme"}}`,
+		},
+		{
+			`{"locator":{"selector":"#a"}}`, `{"who":"Acme"}`, false, []locators.Locator{byRole, byID, byText},
+			`{"locator":{"selector":"button","text_equals":"Pay"}}`,
+		},
+		{
+			`{"locator":{"selector":"#acme"}}`, `{"who":"Acme"}`, false,
+			[]locators.Locator{byRole, byID, byText}, `{"locator":{"selector":"#pay-acme"}}`,
+		},
+		{
+			`{"locator":{"role":"link","name":"Buy","exact":true}}`, `{}`, false,
+			[]locators.Locator{byRole, byID}, `{"locator":{"exact":true,"name":"Pay","role":"button"}}`,
+		},
+		{
+			`{"locator":{"selector":"#a"}}`, `{}`, false, []locators.Locator{byRole, byPlace},
+			`{"locator":{"name":"Pay","role":"button"}}`,
+		},
+		{
+			`{"locator":{"selector":"#a"}}`, `{}`, true,
+			[]locators.Locator{byRole, byPlace}, `{"locator":{"selector":"form > button"}}`,
+		},
 		{`{"locator":{"selector":"#a"}}`, `{}`, true, []locators.Locator{byRole}, ``},
-		{`{"target":"#a","text":"x"}`, `{}`, false, []locators.Locator{byRole, byID}, `{"target":"#pay-acme","text":"x"}`},
-		{`{"target":"#a","text":"x"}`, `{}`, false, []locators.Locator{byText}, `{"target":{"selector":"button","text_equals":"Pay"},"text":"x"}`},
+		{
+			`{"target":"#a","text":"x"}`, `{}`, false,
+			[]locators.Locator{byRole, byID}, `{"target":"#pay-acme","text":"x"}`,
+		},
+		{
+			`{"target":"#a","text":"x"}`, `{}`, false, []locators.Locator{byText},
+			`{"target":{"selector":"button","text_equals":"Pay"},"text":"x"}`,
+		},
 		{`{"selector":"#a"}`, `{}`, false, []locators.Locator{byRole, byText}, ``},
-		{`{"target":{"locator":{"selector":"#a"}}}`, `{}`, false, []locators.Locator{byID}, `{"target":{"locator":{"selector":"#pay-acme"}}}`},
+		{
+			`{"target":{"locator":{"selector":"#a"}}}`, `{}`, false,
+			[]locators.Locator{byID}, `{"target":{"locator":{"selector":"#pay-acme"}}}`,
+		},
 	} {
 		w := WrittenIn(json.RawMessage(c.args), "/args")[0]
 		got := ""

@@ -105,10 +105,14 @@ func compare(out io.Writer, then, now map[string]Row) (bad int) {
 			fmt.Fprintf(out, "MISSING  %s: no run of it; it was %.2f\n", name, was.Median)
 		case was.worse(is.Median):
 			bad++
-			fmt.Fprintf(out, "WORSE    %s: %.2f (%.2f to %.2f in %d runs), it was %.2f (%.2f to %.2f); the bound is %.2f\n",
-				name, is.Median, is.Low, is.High, is.Runs, was.Median, was.Low, was.High, was.bound())
+			fmt.Fprintf(
+				out, "WORSE    %s: %.2f (%.2f to %.2f in %d runs), it was %.2f (%.2f to %.2f); the bound is %.2f\n",
+				name, is.Median, is.Low, is.High, is.Runs, was.Median, was.Low, was.High, was.bound(),
+			)
 		default:
-			fmt.Fprintf(out, "ok       %s: %.2f, it was %.2f; the bound is %.2f\n", name, is.Median, was.Median, was.bound())
+			fmt.Fprintf(
+				out, "ok       %s: %.2f, it was %.2f; the bound is %.2f\n", name, is.Median, was.Median, was.bound(),
+			)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {

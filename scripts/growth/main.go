@@ -35,7 +35,9 @@ func main() {
 	if len(os.Args) != 3 && len(os.Args) != 4 {
 		fail(fmt.Errorf("usage: growth TABLES PAGE.md [UNIT]"))
 	}
-	tables, page, units := os.Args[1], os.Args[2], []string{"ms", "MB"}
+	tables := os.Args[1]
+	page := os.Args[2]
+	units := []string{"ms", "MB"}
 	if len(os.Args) == 4 {
 		units = os.Args[3:] // the times of a busy machine say nothing
 	}
@@ -44,13 +46,15 @@ func main() {
 		fail(err)
 	}
 	var text strings.Builder
-	text.WriteString("# Growth\n\nHow time and memory grow. `make bench-growth` measures, draws and writes this page.\n\n" + strings.TrimSpace(string(about)) + "\n")
+	text.WriteString("# Growth\n\nHow time and memory grow. `make bench-growth` measures, draws and writes this " +
+		"page.\n\n" + strings.TrimSpace(string(about)) + "\n")
 	for _, c := range curves {
 		rows, err := read(filepath.Join(tables, c.name+".csv"))
 		if err != nil {
 			fail(err)
 		}
-		if rows = only(rows, units); len(rows[0]) == 1 {
+		rows = only(rows, units)
+		if len(rows[0]) == 1 {
 			continue
 		}
 		text.WriteString("\n## " + c.title + "\n\n" + markdown(rows) + "\n")
@@ -92,7 +96,8 @@ func read(file string) ([][]string, error) {
 func only(rows [][]string, units []string) [][]string {
 	kept := make([][]string, len(rows))
 	for column, name := range rows[0] {
-		if column > 0 && !slices.ContainsFunc(units, func(unit string) bool { return strings.HasSuffix(name, ", "+unit) }) {
+		if column > 0 &&
+			!slices.ContainsFunc(units, func(unit string) bool { return strings.HasSuffix(name, ", "+unit) }) {
 			continue
 		}
 		for i, row := range rows {
@@ -116,7 +121,9 @@ func markdown(rows [][]string) string {
 // draw draws the columns of one unit; false when there is none.
 func draw(rows [][]string, title, unit, file string) (bool, error) {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, rows[0][0], unit
+	p.Title.Text = title
+	p.X.Label.Text = rows[0][0]
+	p.Y.Label.Text = unit
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Y.Min = 0
 	var lines []any

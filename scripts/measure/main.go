@@ -84,7 +84,9 @@ func run(root string, out io.Writer) error {
 	fmt.Fprintf(out, "packages                     %7d\n", len(packages))
 	fmt.Fprintf(out, "lines of code, tests         %7d %7d\n", code.lines, tests.lines)
 	fmt.Fprintf(out, "lines of page JavaScript     %7d\n", scripts.lines)
-	fmt.Fprintf(out, "lines over %d columns       %7d %7d, page JavaScript %d\n", most, code.long, tests.long, scripts.long)
+	fmt.Fprintf(
+		out, "lines over %d columns       %7d %7d, page JavaScript %d\n", most, code.long, tests.long, scripts.long,
+	)
 	fmt.Fprintf(out, "tokens of code, tests        %7d %7d\n", code.tokens, tests.tokens)
 	fmt.Fprintf(out, "tokens a line of code        %7.2f\n", float64(code.tokens)/float64(max(code.lines, 1)))
 	fmt.Fprintf(out, "exported names               %7d\n", code.exported)

@@ -142,7 +142,8 @@ func unwatched(name string) bool { return location.HoldsNoMaps(name) || name == 
 // counts reports whether a change of name may be one of maps.
 func (w *watcher) counts(name string) bool {
 	base := filepath.Base(name)
-	if strings.HasPrefix(base, ".") || strings.HasSuffix(base, "~") || strings.HasSuffix(base, ".jsonl") || unwatched(base) {
+	if strings.HasPrefix(base, ".") || strings.HasSuffix(base, "~") || strings.HasSuffix(base, ".jsonl") ||
+		unwatched(base) {
 		return false
 	}
 	if w.files[name] {

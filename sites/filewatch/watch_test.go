@@ -89,15 +89,19 @@ func TestWatchPassesOverWhatAreNoMaps(t *testing.T) {
 	root := tree(t, map[string]string{"sites/a.test/m/actions.json": `{}`, "logs/x": "", "named/my.json": `{}`})
 	paths := []string{filepath.Join(root, "sites"), filepath.Join(root, "named", "my.json")}
 	for name, want := range map[string]bool{
-		"sites/a.test/m/actions.json": true, "sites/a.test/m/SKILL.md": true, "sites/new": true, "sites/a.test/m/.actions.json.swp": false,
-		"sites/a.test/m/actions.json~": false, "sites/a.test/m/runs.jsonl": false, "sites/.git": false, "sites/logs": false,
+		"sites/a.test/m/actions.json": true, "sites/a.test/m/SKILL.md": true,
+		"sites/new": true, "sites/a.test/m/.actions.json.swp": false,
+		"sites/a.test/m/actions.json~": false, "sites/a.test/m/runs.jsonl": false,
+		"sites/.git": false, "sites/logs": false,
 		"named/my.json": true, "named/part.json": true, "named/notes.txt": false, "elsewhere/actions.json": false,
 	} {
-		if got, err := filewatch.Counts(paths, filepath.Join(root, filepath.FromSlash(name))); err != nil || got != want {
+		if got, err := filewatch.Counts(paths, filepath.Join(root, filepath.FromSlash(name))); err != nil ||
+			got != want {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, want)
 		}
 	}
-	if err := filewatch.Watch(t.Context(), []string{filepath.Join(root, "nothing/here")}, func() {}); err == nil || !strings.Contains(err.Error(), "nothing") {
+	if err := filewatch.Watch(t.Context(), []string{filepath.Join(root, "nothing/here")}, func() {}); err == nil ||
+		!strings.Contains(err.Error(), "nothing") {
 		t.Errorf("watching what is not there: %v", err)
 	}
 }

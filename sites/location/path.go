@@ -120,7 +120,8 @@ func StoragePath(path string) (string, bool) {
 		if len(parts) > 1 && parts[1] == "shared" {
 			site = 3
 		}
-		if len(parts) > site+2 && parts[site] == "sites" && (parts[1] == "private" || parts[1] == "public" || parts[1] == "shared") {
+		if len(parts) > site+2 && parts[site] == "sites" &&
+			(parts[1] == "private" || parts[1] == "public" || parts[1] == "shared") {
 			return tail, true
 		}
 		end = i
@@ -195,7 +196,9 @@ func ParsePage(raw string) Page {
 
 // Origin returns scheme, host and port as a browser compares them.
 func Origin(u *url.URL) string {
-	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
+	scheme := strings.ToLower(u.Scheme)
+	host := strings.ToLower(u.Hostname())
+	port := u.Port()
 	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
@@ -219,7 +222,8 @@ func (p Page) Hosts(yield func(string) bool) {
 		if i < 0 {
 			return
 		}
-		if rest = rest[i+1:]; rest == "" || !yield(rest) {
+		rest = rest[i+1:]
+		if rest == "" || !yield(rest) {
 			return
 		}
 	}

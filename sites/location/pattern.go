@@ -34,7 +34,8 @@ func ParsePattern(text string) (p Pattern, ok bool) {
 		return p, false
 	}
 	authority, rest, hasRest := strings.Cut(after, "/")
-	if p.rest = "*"; hasRest {
+	p.rest = "*"
+	if hasRest {
 		p.rest = "/" + rest
 	}
 	p.Host = strings.ToLower(authority)

@@ -16,7 +16,10 @@ import (
 // schema and Parse must agree on the outcome.
 func TestSchemaAndRulesAgreeOnEveryMutation(t *testing.T) {
 	pub := published(t)
-	odd := []string{"null", "true", "0", "1", "-1", "1.5", "3e9", `""`, `" "`, `"a b"`, `"a.b"`, `"1"`, "[]", "{}", `[""]`, `["a"]`, "[0]", `[{}]`, `{"a":1}`}
+	odd := []string{
+		"null", "true", "0", "1", "-1", "1.5", "3e9", `""`, `" "`, `"a b"`,
+		`"a.b"`, `"1"`, "[]", "{}", `[""]`, `["a"]`, "[0]", `[{}]`, `{"a":1}`,
+	}
 	mutations, refused := 0, 0
 	seen := map[string]bool{}
 	for _, dir := range cases(t, "good") {
@@ -78,7 +81,8 @@ func mutate(v any, at string, seen map[string]bool, odd []string, set func(any),
 				v[name] = e
 			}
 			// What is inside of schemas and workflows is not the schema's.
-			if name != "input_schema" && name != "workflow" && name != "payload" && name != "output_schema" && name != "result_schema" {
+			if name != "input_schema" && name != "workflow" && name != "payload" && name != "output_schema" &&
+				name != "result_schema" {
 				mutate(e, below, seen, odd, func(x any) { v[name] = x }, check)
 			}
 		}

@@ -63,7 +63,11 @@ func (c *checker) check(o *object) Check {
 	k.Assertions = entries(o, "assertions", assertion)
 	k.NegativeAssertions = entries(o, "negative_assertions", assertion)
 	k.OnFail = readObject(o, "on_fail", func(e *object) *OnFail {
-		f := &OnFail{StoreEvidence: e.strings("store_evidence"), Contingency: e.string("contingency"), AlternateSelectors: e.selectors("alternate_selectors")}
+		f := &OnFail{
+			StoreEvidence:      e.strings("store_evidence"),
+			Contingency:        e.string("contingency"),
+			AlternateSelectors: e.selectors("alternate_selectors"),
+		}
 		f.Extensions = e.done()
 		return f
 	})

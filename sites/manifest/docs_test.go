@@ -97,7 +97,10 @@ var sections = []struct{ def, title, text string }{
 	{"state", "states", "See [checks and transitions](../explanation/checks.md)."},
 	{"transition", "transitions", "See [checks and transitions](../explanation/checks.md)."},
 	{"check", "checks", "See [checks and transitions](../explanation/checks.md)."},
-	{"probe", "Probes", "Diagnostics, assertions and `assert` of a step are probes. A field that is not set does not count."},
+	{
+		"probe", "Probes",
+		"Diagnostics, assertions and `assert` of a step are probes. A field that is not set does not count.",
+	},
 	{"signal", "signals", "See [signals and attachments](../explanation/signals-and-attachments.md)."},
 	{"attachment", "attachments", "See [signals and attachments](../explanation/signals-and-attachments.md)."},
 	{"projection", "state_projections", "See [state projections](projections.md)."},
@@ -109,7 +112,8 @@ var sections = []struct{ def, title, text string }{
 	{"file", "x_actions.files", "Only declared files may be read."},
 }
 
-const fieldsHead = "<!-- Generated from sites/manifest/schema/actions.v1.schema.json by make generate. Do not edit. -->\n\n" +
+const fieldsHead = "<!-- Generated from sites/manifest/schema/actions.v1.schema.json by make generate. Do not edit. " +
+	"-->\n\n" +
 	"# Fields of a map\n\n" +
 	"```json\n" +
 	`{
@@ -126,7 +130,8 @@ const fieldsHead = "<!-- Generated from sites/manifest/schema/actions.v1.schema.
   }]
 }
 ` + "```\n\n" +
-	"A name in bold is required. An *identifier* has parts of letters, digits, `_` and `-`, joined by dots, each beginning\n" +
+	"A name in bold is required. An *identifier* has parts of letters, digits, `_` and `-`, joined by dots, each " +
+	"beginning\n" +
 	"with a letter. A *target* may be the name of one where the table says so. Unknown fields are a warning of\n" +
 	"`outrider validate`; fields that begin with `x_` are extensions and pass. The demonstration map,\n" +
 	"[sites/demo/actions.json](../../sites/demo/actions.json), has every section.\n"
@@ -227,7 +232,8 @@ func kind(n *schemaNode) string {
 	}
 	switch v := n.Type.(type) {
 	case string:
-		return map[string]string{"array": "list", "boolean": "true or false"}[v] + strings.TrimPrefix(strings.TrimPrefix(v, "array"), "boolean")
+		return map[string]string{"array": "list", "boolean": "true or false"}[v] +
+			strings.TrimPrefix(strings.TrimPrefix(v, "array"), "boolean")
 	case []any:
 		var all []string
 		for _, one := range v {

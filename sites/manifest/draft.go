@@ -51,7 +51,10 @@ func (c *checker) rootRequirements(v value) Requirements {
 		return Requirements{}
 	}
 	r := Requirements{Raw: v.raw()}
-	v.warn(fault.UnknownField, "\"requires\" is not a field of the root; what it says about primitives counts all the same")
+	v.warn(
+		fault.UnknownField,
+		"\"requires\" is not a field of the root; what it says about primitives counts all the same",
+	)
 	switch v.n.kind {
 	case kindObject:
 		c.requirementsObject(&r, v)
@@ -148,7 +151,10 @@ func (o *object) urlPatterns(name string) []string {
 		return nil
 	}
 	v, _ := o.get(name)
-	v.warn(fault.UnknownField, "%s is not a field of the format; the map applies to pages that match one of the patterns", quote(name))
+	v.warn(
+		fault.UnknownField, "%s is not a field of the format; the map applies to pages that match one of the patterns",
+		quote(name),
+	)
 	return slices.DeleteFunc(v.texts(), func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 

@@ -61,7 +61,8 @@ func TestDraftsAreReadOnlyWhenAskedFor(t *testing.T) {
 // wildOnly reports whether a map has nothing but fields of the wild, which are
 // warnings in every mode.
 func wildOnly(r manifest.Report) bool {
-	return len(r.Warnings) > 0 && !slices.ContainsFunc(r.Warnings, func(p manifest.Problem) bool { return p.Code != fault.UnknownField })
+	return len(r.Warnings) > 0 &&
+		!slices.ContainsFunc(r.Warnings, func(p manifest.Problem) bool { return p.Code != fault.UnknownField })
 }
 
 // Accepting drafts makes nothing else acceptable.
@@ -89,7 +90,9 @@ func TestABadMapIsNoDraft(t *testing.T) {
 			if !slices.Contains(deviations, e.Code) && !strings.HasPrefix(e.Pointer, "/state_projections/") {
 				t.Errorf("%s: accepted as a draft in spite of %s at %s", filepath.Base(dir), e.Code, e.Pointer)
 			}
-			if !slices.ContainsFunc(report.Warnings, func(p manifest.Problem) bool { return p.Pointer == e.Pointer && p.Code == e.Code }) {
+			if !slices.ContainsFunc(report.Warnings, func(p manifest.Problem) bool {
+				return p.Pointer == e.Pointer && p.Code == e.Code
+			}) {
 				t.Errorf("%s: accepted without a warning of %s at %s", filepath.Base(dir), e.Code, e.Pointer)
 			}
 		}
@@ -138,7 +141,10 @@ func TestSalvage(t *testing.T) {
 			slices.Sort(got)
 			slices.Sort(wanted)
 			if !slices.Equal(got, wanted) || !slices.Equal(tools, want.Tools) {
-				t.Errorf("tools %q, want %q; warnings\n got %s\nwant %s", tools, want.Tools, strings.Join(got, "\n     "), strings.Join(wanted, "\n     "))
+				t.Errorf(
+					"tools %q, want %q; warnings\n got %s\nwant %s",
+					tools, want.Tools, strings.Join(got, "\n     "), strings.Join(wanted, "\n     "),
+				)
 			}
 		})
 	}
@@ -180,8 +186,12 @@ func TestParts(t *testing.T) {
 			for _, p := range m.StateProjections {
 				projections[p.Name] += len(p.Wrong)
 			}
-			if !slices.Equal(left, want.Left) || !maps.Equal(tools, want.Tools) || !maps.Equal(projections, want.Projections) {
-				t.Errorf("got %q, %v, %v, want %q, %v, %v", left, tools, projections, want.Left, want.Tools, want.Projections)
+			if !slices.Equal(left, want.Left) || !maps.Equal(tools, want.Tools) ||
+				!maps.Equal(projections, want.Projections) {
+				t.Errorf(
+					"got %q, %v, %v, want %q, %v, %v",
+					left, tools, projections, want.Left, want.Tools, want.Projections,
+				)
 			}
 		})
 	}
@@ -197,7 +207,11 @@ func TestAPartThatIsWrongAsAWhole(t *testing.T) {
 		"tools":[{"name":"sound","description":"d","input_schema":{"type":"object"},"x_actions":{"handler":"page.info"}}],
 		"state_projections":[{"name":"p","snapshot":{"version":1,"source":"dom","extract":[{"id":"x","selector":"b"}],"projection":{"language":"jsonata","expression":"records"}}}]}`
 	for _, drafts := range []bool{false, true} {
-		m, report := manifest.Parse([]byte(text), manifest.Options{Parts: true, AcceptDrafts: drafts, CheckProjection: wrong})
+		m, report := manifest.Parse([]byte(text), manifest.Options{
+			Parts:           true,
+			AcceptDrafts:    drafts,
+			CheckProjection: wrong,
+		})
 		if m == nil || len(m.Tools) != 1 || len(m.StateProjections) != 1 || len(m.StateProjections[0].Wrong) != 1 {
 			t.Fatalf("drafts %v: got %+v, %v", drafts, m, report)
 		}
@@ -207,11 +221,16 @@ func TestAPartThatIsWrongAsAWhole(t *testing.T) {
 // The first published maps have a text as their version; the error says how to
 // read them. Issue 16.
 func TestADraftIsRefusedWithItsRemedy(t *testing.T) {
-	_, report := manifest.Parse([]byte(`{"protocol":"actions.json","version":"0.1.0-working","tools":[]}`), manifest.Options{})
-	if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Remedy, "--accept-drafts") || !strings.Contains(report.Err().NextStep, "--accept-drafts") {
+	_, report := manifest.Parse(
+		[]byte(`{"protocol":"actions.json","version":"0.1.0-working","tools":[]}`), manifest.Options{},
+	)
+	if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Remedy, "--accept-drafts") ||
+		!strings.Contains(report.Err().NextStep, "--accept-drafts") {
 		t.Errorf("got %+v, %v", report.Errors, report.Err())
 	}
-	_, report = manifest.Parse([]byte(`{"protocol":"actions.json","version":"0.1.0-working","tools":7}`), manifest.Options{})
+	_, report = manifest.Parse(
+		[]byte(`{"protocol":"actions.json","version":"0.1.0-working","tools":7}`), manifest.Options{},
+	)
 	if err := report.Err(); err == nil || err.NextStep != "" {
 		t.Errorf("a map that no flag helps is refused with the next step %q", err.NextStep)
 	}
@@ -233,7 +252,9 @@ func TestAGoodMapIsTheSameWhereDraftsAreAccepted(t *testing.T) {
 
 func TestWhatDraftsSay(t *testing.T) {
 	parse := func(dir string) *manifest.Manifest {
-		m, report := manifest.Parse(readFile(t, testMaps, "drafts", dir, "actions.json"), manifest.Options{AcceptDrafts: true})
+		m, report := manifest.Parse(
+			readFile(t, testMaps, "drafts", dir, "actions.json"), manifest.Options{AcceptDrafts: true},
+		)
 		if m == nil {
 			t.Fatalf("%s: %v", dir, report.Errors)
 		}
@@ -244,21 +265,27 @@ func TestWhatDraftsSay(t *testing.T) {
 		t.Errorf("version %q, patterns %q", m.DraftVersion, m.Surface.URLPatterns)
 	}
 	r := m.Requires
-	if !slices.Equal(r.Primitives, []string{"locator.element_info", "pointer.click"}) || !slices.Equal(r.OptionalPrimitives, []string{"browser.screenshot"}) ||
-		r.SignedIn == nil || !*r.SignedIn || r.DictionaryVersion == nil || *r.DictionaryVersion != 1 {
+	if !slices.Equal(r.Primitives, []string{"locator.element_info", "pointer.click"}) ||
+		!slices.Equal(r.OptionalPrimitives, []string{"browser.screenshot"}) {
+		t.Errorf("requires %+v", r)
+	}
+	if r.SignedIn == nil || !*r.SignedIn || r.DictionaryVersion == nil || *r.DictionaryVersion != 1 {
 		t.Errorf("requires %+v", r)
 	}
 	if s := parse("states-by-name").State("editor"); s == nil || s.Description != "The editor is open." {
 		t.Errorf("state %+v", s)
 	}
-	if s := parse("states-by-name-as-objects"); s.TargetNamed("ready.form") == nil || len(s.State("ready").Observables) != 1 {
+	if s := parse("states-by-name-as-objects"); s.TargetNamed("ready.form") == nil ||
+		len(s.State("ready").Observables) != 1 {
 		t.Errorf("states %+v", s.States)
 	}
-	if n := parse("tool-requires-object").Tools[0].Needs; !slices.Equal(n.States, []string{"ready"}) || !slices.Equal(n.Primitives, []string{"page.info"}) {
+	n := parse("tool-requires-object").Tools[0].Needs
+	if !slices.Equal(n.States, []string{"ready"}) || !slices.Equal(n.Primitives, []string{"page.info"}) {
 		t.Errorf("needs %+v", n)
 	}
 	bare := parse("tool-without-schema-and-description").Tools[0]
-	if string(bare.InputSchema) != `{"type":"object"}` || len(bare.Input.Validate(json.RawMessage("[]"))) == 0 || bare.Unusable != nil {
+	if string(bare.InputSchema) != `{"type":"object"}` || len(bare.Input.Validate(json.RawMessage("[]"))) == 0 ||
+		bare.Unusable != nil {
 		t.Errorf("tool %+v", bare)
 	}
 	if u := parse("tool-described-only").Tools[0].Unusable; u == nil || u.Code != fault.NotExecutable {
@@ -299,10 +326,12 @@ func TestABrokenEntryOfADraftIsNotUsed(t *testing.T) {
 	if m == nil {
 		t.Fatal(report.Errors)
 	}
-	if u := m.Tool("bad").Unusable; u == nil || u.Pointer != "/tools/0/workflow/bad" || u.Code != fault.InvalidWorkflow {
+	u := m.Tool("bad").Unusable
+	if u == nil || u.Pointer != "/tools/0/workflow/bad" || u.Code != fault.InvalidWorkflow {
 		t.Errorf("unusable %v", u)
 	}
-	if m.Tool("good").Unusable != nil || len(m.StateProjections) != 1 || m.StateProjections[0].Name != "good" || len(report.Warnings) != 2 {
+	if m.Tool("good").Unusable != nil || len(m.StateProjections) != 1 || m.StateProjections[0].Name != "good" ||
+		len(report.Warnings) != 2 {
 		t.Errorf("projections %v, warnings %v", m.StateProjections, report.Warnings)
 	}
 }

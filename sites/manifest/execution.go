@@ -54,7 +54,9 @@ type ExecutionStep struct {
 func (c *checker) execution(o *object) *Execution {
 	var ids names
 	e := &Execution{
-		Mode:     o.oneOf("mode", "steps_first", "handler_first", "steps_only", "handler_only", "documentary", "test_only"),
+		Mode: o.oneOf(
+			"mode", "steps_first", "handler_first", "steps_only", "handler_only", "documentary", "test_only",
+		),
 		Fallback: o.string("fallback"),
 		Steps:    entries(o, "steps", func(s *object) ExecutionStep { return c.executionStep(s, &ids) }),
 	}
@@ -81,23 +83,44 @@ func (c *checker) executionStep(o *object, ids *names) ExecutionStep {
 		p.Extensions = e.done()
 		return &p
 	})
-	s.Value, s.ValueFrom, s.As = o.any("value"), o.string("value_from"), o.string("as")
-	s.TimeoutMS, s.RateLimitMS = o.integer("timeout_ms", 0), o.integer("rate_limit_ms", 0)
+	s.Value = o.any("value")
+	s.ValueFrom = o.string("value_from")
+	s.As = o.string("as")
+	s.TimeoutMS = o.integer("timeout_ms", 0)
+	s.RateLimitMS = o.integer("rate_limit_ms", 0)
 	s.Optional = o.bool("optional")
 	for _, text := range []struct {
 		name string
 		into *string
 	}{
-		{"key", &s.Key}, {"url", &s.URL}, {"url_from", &s.URLFrom}, {"text", &s.Text}, {"direction", &s.Direction},
-		{"option", &s.Option}, {"label", &s.Label}, {"attribute", &s.Attribute}, {"property", &s.Property}, {"state", &s.State},
-		{"handler", &s.Handler}, {"tool", &s.Tool}, {"signal", &s.Signal}, {"frame", &s.Frame}, {"notes", &s.Notes},
+		{"key", &s.Key},
+		{"url", &s.URL},
+		{"url_from", &s.URLFrom},
+		{"text", &s.Text},
+		{"direction", &s.Direction},
+		{"option", &s.Option},
+		{"label", &s.Label},
+		{"attribute", &s.Attribute},
+		{"property", &s.Property},
+		{"state", &s.State},
+		{"handler", &s.Handler},
+		{"tool", &s.Tool},
+		{"signal", &s.Signal},
+		{"frame", &s.Frame},
+		{"notes", &s.Notes},
 	} {
 		*text.into = o.string(text.name)
 	}
 	s.X, s.Y = o.float("x"), o.float("y")
-	s.DeltaX, s.DeltaY, s.Amount = o.float("delta_x"), o.float("delta_y"), o.float("amount")
-	s.Many, s.Clear, s.Submit = o.bool("many"), o.bool("clear"), o.bool("submit")
-	s.Keys, s.Fields, s.Arguments = o.oneOrMore("keys"), o.rawObject("fields"), o.rawObject("arguments")
+	s.DeltaX = o.float("delta_x")
+	s.DeltaY = o.float("delta_y")
+	s.Amount = o.float("amount")
+	s.Many = o.bool("many")
+	s.Clear = o.bool("clear")
+	s.Submit = o.bool("submit")
+	s.Keys = o.oneOrMore("keys")
+	s.Fields = o.rawObject("fields")
+	s.Arguments = o.rawObject("arguments")
 	if check := c.opts.WarnArguments; check != nil && s.Type != "" {
 		for _, p := range check(s.Type, s.Arguments) {
 			p.Pointer = "/arguments" + p.Pointer
@@ -181,13 +204,18 @@ func (c *checker) transition(o *object) Transition {
 	}
 	for _, end := range []string{"from", "to"} {
 		if o.n.member(end) == nil {
-			c.found.warn(o.at.member(end).String(), int(o.n.start), fault.MissingField, "a transition should say both from and to")
+			c.found.warn(
+				o.at.member(end).String(), int(o.n.start), fault.MissingField,
+				"a transition should say both from and to",
+			)
 		}
 	}
 	if ms := o.integer("rate_limit_ms", 0); ms != nil {
 		t.RateLimitMS = *ms
 	}
-	t.Preconditions, t.Reveals, t.DoNotUse = o.oneOrMore("preconditions"), o.oneOrMore("reveals"), o.oneOrMore("do_not_use")
+	t.Preconditions = o.oneOrMore("preconditions")
+	t.Reveals = o.oneOrMore("reveals")
+	t.DoNotUse = o.oneOrMore("do_not_use")
 	t.Convergence = readObject(o, "convergence", func(e *object) *Convergence {
 		v := &Convergence{CompleteWhen: e.string("complete_when"), MaxAttempts: e.integer("max_attempts", 1)}
 		v.Extensions = e.done()

@@ -16,5 +16,9 @@ func Plain(raw json.RawMessage) bool {
 
 // KnownWords are the words of an attachment that mean something, by field.
 var KnownWords = map[string][]string{
-	"install": installWords, "remove": removeWords, "reattach": reattachWords, "drift": driftWords, "placement": placements,
+	"install":   installWords,
+	"remove":    removeWords,
+	"reattach":  reattachWords,
+	"drift":     driftWords,
+	"placement": placements,
 }

@@ -43,7 +43,9 @@ func everyOtherMap(t testing.TB) [][]byte {
 			t.Fatal(err)
 		}
 	}
-	for _, root := range []string{"../demo", "../../testdata/sites", "../../testdata/live", filepath.Join(testMaps, "imports")} {
+	for _, root := range []string{
+		"../demo", "../../testdata/sites", "../../testdata/live", filepath.Join(testMaps, "imports"),
+	} {
 		before := len(out)
 		if walk(root); len(out) == before {
 			t.Fatalf("no map below %s", root)
@@ -87,7 +89,10 @@ func FuzzParse(f *testing.F) {
 			for _, p := range report.Errors {
 				// What cannot be read declares nothing: its names are missing
 				// for one reading and there for the other.
-				if p.Code != fault.UnknownReference && lenient.Dropped == 0 && !slices.ContainsFunc(lenient.Warnings, func(w manifest.Problem) bool { return w.Pointer == p.Pointer && w.Code == p.Code }) {
+				if p.Code != fault.UnknownReference && lenient.Dropped == 0 && !slices.ContainsFunc(
+					lenient.Warnings,
+					func(w manifest.Problem) bool { return w.Pointer == p.Pointer && w.Code == p.Code },
+				) {
 					t.Fatalf("accepted as a draft without a warning of %v: %v", p, lenient.Warnings)
 				}
 			}

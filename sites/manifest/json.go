@@ -144,7 +144,11 @@ func (s *scanner) value() (*node, *scanError) {
 		return nil, s.fail("the document ends where a value should be")
 	}
 	if s.values++; s.values > MaxValues {
-		return nil, &scanError{offset: s.pos, limit: true, message: fmt.Sprintf("the map has more than %d values", MaxValues)}
+		return nil, &scanError{
+			offset:  s.pos,
+			limit:   true,
+			message: fmt.Sprintf("the map has more than %d values", MaxValues),
+		}
 	}
 	var (
 		n   *node
@@ -184,7 +188,11 @@ func (s *scanner) value() (*node, *scanError) {
 
 func (s *scanner) nested(n *node, read func(*node) *scanError) *scanError {
 	if s.depth++; s.depth > MaxDepth {
-		return &scanError{offset: s.pos, limit: true, message: fmt.Sprintf("objects and arrays are nested more than %d deep", MaxDepth)}
+		return &scanError{
+			offset:  s.pos,
+			limit:   true,
+			message: fmt.Sprintf("objects and arrays are nested more than %d deep", MaxDepth),
+		}
 	}
 	s.trail = append(s.trail, step{index: -1})
 	err := read(n)

@@ -13,8 +13,10 @@ import (
 var (
 	installWords  = []string{"when_target_matches", "always", "manual", "never"}
 	removeWords   = []string{"when_context_mismatch", "when_target_missing", "never", "manual"}
-	reattachWords = []string{"on_url_or_dom_change", "always", "on_url_change", "on_dom_change", "never", "none", "manual"}
-	driftWords    = []string{"use_fallback", "keep", "report", "emit_signal", "hide", "remove"}
+	reattachWords = []string{
+		"on_url_or_dom_change", "always", "on_url_change", "on_dom_change", "never", "none", "manual",
+	}
+	driftWords = []string{"use_fallback", "keep", "report", "emit_signal", "hide", "remove"}
 )
 
 // Lifecycle says when an attachment comes and goes. Its words are as declared:
@@ -91,7 +93,10 @@ func (c *checker) lifecycle(o *object) Lifecycle {
 			}
 			if v.n.kind == kindString && !fits {
 				if near := fault.Nearest(s, known); near != "" {
-					v.warn(fault.InvalidValue, "%s is no policy that is known here, which means %s; did you mean %s?", quote(s), known[0], near)
+					v.warn(
+						fault.InvalidValue, "%s is no policy that is known here, which means %s; did you mean %s?",
+						quote(s), known[0], near,
+					)
 				} else {
 					v.warn(fault.InvalidValue, "%s is no policy that is known here, which means %s", quote(s), known[0])
 				}

@@ -33,14 +33,23 @@ func TestWhatIsDeclaredIsFoundByItsName(t *testing.T) {
 	if m == nil {
 		t.Fatalf("refused: %v", report.Errors)
 	}
-	if m.State("ready") == nil || m.Transition("go") == nil || m.Signal("seen") == nil || m.Attachment("badge") == nil || m.Check("alive") == nil {
+	if m.State("ready") == nil || m.Transition("go") == nil || m.Signal("seen") == nil ||
+		m.Attachment("badge") == nil || m.Check("alive") == nil {
 		t.Error("something declared is not found")
 	}
-	if m.State("go") != nil || m.Transition("ready") != nil || m.Signal("") != nil || m.Attachment("seen") != nil || m.Check("badge") != nil {
+	if m.State("go") != nil || m.Transition("ready") != nil || m.Signal("") != nil || m.Attachment("seen") != nil ||
+		m.Check("badge") != nil {
 		t.Error("something is found by a name of another section")
 	}
 	for name, want := range map[string]string{
-		"both": "#tool", "seen": "#signal", "badge": "#badge", "form": "#form", "ready.form": "#form", "ready.both": "#state", "ready": "", "other": "",
+		"both":       "#tool",
+		"seen":       "#signal",
+		"badge":      "#badge",
+		"form":       "#form",
+		"ready.form": "#form",
+		"ready.both": "#state",
+		"ready":      "",
+		"other":      "",
 	} {
 		got := ""
 		if target := m.TargetNamed(name); target != nil {
@@ -59,15 +68,22 @@ func TestStepsAndChecksAreTyped(t *testing.T) {
 	}
 	x := m.Tools[0].XActions
 	s := x.Execution.Steps[0]
-	if *s.X != 1.5 || s.Y != nil || *s.DeltaY != -200 || s.Key != "b" || s.Keys[0] != "a" || !*s.Many || s.Clear != nil ||
-		s.Direction != "down" || s.URLFrom != "where" || string(s.Arguments) != `{"a": 1}` || s.Assert.Role != "button" {
+	if *s.X != 1.5 || s.Y != nil || *s.DeltaY != -200 || s.Direction != "down" {
 		t.Errorf("step %+v", s)
 	}
-	if string(x.Source.Scope) != `{"selector": "main"}` || string(x.Source.ItemSelector) != `"li"` || string(x.Source.Fields) != `[]` {
+	if s.Key != "b" || s.Keys[0] != "a" || !*s.Many || s.Clear != nil {
+		t.Errorf("step %+v", s)
+	}
+	if s.URLFrom != "where" || string(s.Arguments) != `{"a": 1}` || s.Assert.Role != "button" {
+		t.Errorf("step %+v", s)
+	}
+	if string(x.Source.Scope) != `{"selector": "main"}` || string(x.Source.ItemSelector) != `"li"` ||
+		string(x.Source.Fields) != `[]` {
 		t.Errorf("source %+v", x.Source)
 	}
 	k := m.Checks[0]
-	if len(k.SetupSteps) != 1 || k.SetupSteps[0].URL != "https://example.com/" || k.Tools[0] != "both" || k.States[0] != "ready" || k.Attachments[0] != "badge" {
+	if len(k.SetupSteps) != 1 || k.SetupSteps[0].URL != "https://example.com/" || k.Tools[0] != "both" ||
+		k.States[0] != "ready" || k.Attachments[0] != "badge" {
 		t.Errorf("check %+v", k)
 	}
 	// What nobody could do of setup is said, and is no reason to refuse the map.

@@ -19,7 +19,8 @@ const testMaps = "../../testdata/maps"
 // beyondSchema are the codes whose rules JSON Schema cannot express, or not in
 // every case. A bad map that the published schema accepts has no other code.
 var beyondSchema = []fault.Code{
-	fault.InvalidJSON, fault.DuplicateName, fault.UnknownReference, fault.InvalidSchema, fault.LimitExceeded, fault.PathEscape,
+	fault.InvalidJSON, fault.DuplicateName, fault.UnknownReference,
+	fault.InvalidSchema, fault.LimitExceeded, fault.PathEscape,
 }
 
 type expectation struct {
@@ -96,7 +97,10 @@ func TestBadMapsAreRefusedForTheirReason(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, wanted) {
-				t.Errorf("errors\n got %s\nwant %s\n%v", strings.Join(got, "\n     "), strings.Join(wanted, "\n     "), report.Errors)
+				t.Errorf(
+					"errors\n got %s\nwant %s\n%v",
+					strings.Join(got, "\n     "), strings.Join(wanted, "\n     "), report.Errors,
+				)
 			}
 			if len(pub.Validate(data)) > 0 {
 				return

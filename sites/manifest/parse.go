@@ -56,7 +56,9 @@ func Parse(data []byte, opts Options) (*Manifest, Report) {
 	opts.AcceptDrafts = opts.AcceptDrafts || opts.Salvage
 	c := &checker{opts: opts, places: map[string][]int{}}
 	if len(data) > MaxBytes {
-		c.found.error("", 0, fault.LimitExceeded, fmt.Sprintf("the map has %d bytes, the limit is %d", len(data), MaxBytes))
+		c.found.error(
+			"", 0, fault.LimitExceeded, fmt.Sprintf("the map has %d bytes, the limit is %d", len(data), MaxBytes),
+		)
 		return nil, c.found.report(nil)
 	}
 	// Windows editors put a byte order mark in front; JSON has none.
@@ -134,10 +136,13 @@ type checker struct {
 
 func (c *checker) manifest(o *object) *Manifest {
 	m := &Manifest{Raw: o.raw()}
-	c.targets, c.projections, c.projectionNames = map[string]bool{}, map[string]string{}, map[string]bool{}
+	c.targets = map[string]bool{}
+	c.projections = map[string]string{}
+	c.projectionNames = map[string]bool{}
 	_ = o.string("$schema") // for editors
 	if v, ok := o.need("protocol"); ok && v.is(kindString) {
-		if m.Protocol = v.text(); m.Protocol != Protocol {
+		m.Protocol = v.text()
+		if m.Protocol != Protocol {
 			v.fail(fault.UnsupportedProtocol, "the protocol is %s, only %s is supported", quote(m.Protocol), Protocol)
 		}
 	}

@@ -20,10 +20,19 @@ func parse(t *testing.T, text string, opts manifest.Options) (*manifest.Manifest
 
 func TestWarningsNameTheNearestField(t *testing.T) {
 	tests := []struct{ name, doc, pointer, message string }{
-		{"swapped letters", `"tools":[],"sginals":[]`, "/sginals", `"sginals" is not a field of the format; did you mean signals?`},
-		{"wrong case", `"tools":[],"Surface":{}`, "/Surface", `"Surface" is not a field of the format; did you mean surface?`},
+		{
+			"swapped letters", `"tools":[],"sginals":[]`, "/sginals",
+			`"sginals" is not a field of the format; did you mean signals?`,
+		},
+		{
+			"wrong case", `"tools":[],"Surface":{}`, "/Surface",
+			`"Surface" is not a field of the format; did you mean surface?`,
+		},
 		{"nothing near", `"tools":[],"qqqq":1`, "/qqqq", `"qqqq" is not a field of the format`},
-		{"inside a tool", `"tools":[{"name":"a","description":"d","input_schema":{},"workflow":{},"requries":[]}]`, "/tools/0/requries", `"requries" is not a field of the format; did you mean requires?`},
+		{
+			"inside a tool", `"tools":[{"name":"a","description":"d","input_schema":{},"workflow":{},"requries":[]}]`,
+			"/tools/0/requries", `"requries" is not a field of the format; did you mean requires?`,
+		},
 		{"escaped in the pointer", `"tools":[],"a/b":1`, "/a~1b", `"a/b" is not a field of the format`},
 	}
 	for _, tt := range tests {
@@ -41,7 +50,10 @@ func TestWarningsNameTheNearestField(t *testing.T) {
 }
 
 func TestProblemsCarryTheirLine(t *testing.T) {
-	_, report := parse(t, "{\n \"protocol\": \"actions.json\",\n \"version\": 2,\n\n \"tools\": [\n  {\"name\": 5}\n ]\n}", manifest.Options{})
+	_, report := parse(
+		t, "{\n \"protocol\": \"actions.json\",\n \"version\": 2,\n\n \"tools\": [\n  {\"name\": 5}\n ]\n}",
+		manifest.Options{},
+	)
 	var got []string
 	for _, p := range report.Errors {
 		got = append(got, fmt.Sprintf("%d %s", p.Line, p.Pointer))
@@ -99,12 +111,19 @@ func TestCallersCheckWorkflowsAndProjections(t *testing.T) {
 	_, report := parse(t, doc, manifest.Options{
 		CheckWorkflow: func(raw json.RawMessage) (problems, warnings []manifest.Problem) {
 			workflow = raw
-			return []manifest.Problem{{Pointer: "/steps/1/primitive", Code: fault.InvalidWorkflow, Message: "primitive is required"}, {Code: fault.InvalidWorkflow, Message: "whole"}},
+			return []manifest.Problem{
+					{Pointer: "/steps/1/primitive", Code: fault.InvalidWorkflow, Message: "primitive is required"},
+					{Code: fault.InvalidWorkflow, Message: "whole"},
+				},
 				[]manifest.Problem{{Pointer: "/steps/0", Code: fault.InvalidExpression, Message: "odd"}}
 		},
 		CheckProjection: func(raw json.RawMessage) []manifest.Problem {
 			projection = raw
-			return []manifest.Problem{{Pointer: "/snapshot/projection/expression", Code: fault.InvalidExpression, Message: "does not compile"}}
+			return []manifest.Problem{{
+				Pointer: "/snapshot/projection/expression",
+				Code:    fault.InvalidExpression,
+				Message: "does not compile",
+			}}
 		},
 	})
 	var got []string
@@ -132,12 +151,16 @@ func TestCallersCheckWorkflowsAndProjections(t *testing.T) {
 func TestManyWorkflowsAreCheckedInOrder(t *testing.T) {
 	var tools []string
 	for i := range 200 {
-		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":"d","input_schema":{},"workflow":{"n":%d}}`, i, i))
+		tools = append(
+			tools, fmt.Sprintf(`{"name":"t%d","description":"d","input_schema":{},"workflow":{"n":%d}}`, i, i),
+		)
 	}
 	doc := `{"protocol":"actions.json","version":1,"tools":[` + strings.Join(tools, ",") + `]}`
-	_, report := parse(t, doc, manifest.Options{CheckWorkflow: func(raw json.RawMessage) (problems, warnings []manifest.Problem) {
-		return []manifest.Problem{{Pointer: "/n", Code: fault.InvalidWorkflow, Message: string(raw)}}, nil
-	}})
+	_, report := parse(t, doc, manifest.Options{
+		CheckWorkflow: func(raw json.RawMessage) (problems, warnings []manifest.Problem) {
+			return []manifest.Problem{{Pointer: "/n", Code: fault.InvalidWorkflow, Message: string(raw)}}, nil
+		},
+	})
 	if len(report.Errors) != 200 {
 		t.Fatalf("%d errors", len(report.Errors))
 	}
@@ -150,7 +173,9 @@ func TestManyWorkflowsAreCheckedInOrder(t *testing.T) {
 
 func TestMembersAreMatchedByExactName(t *testing.T) {
 	// encoding/json would let the second spelling win unseen.
-	m, report := parse(t, `{"protocol":"actions.json","version":1,"tools":[{"name":"safe","NAME":"../unsafe","description":"d","input_schema":{},"x_actions":{"handler":"page.info","HANDLER":"evil()"}}]}`, manifest.Options{})
+	m, report := parse(t, `{"protocol":"actions.json","version":1,"tools":[{"name":"safe","NAME":"../unsafe",`+
+		`"description":"d","input_schema":{},"x_actions":{"handler":"page.info","HANDLER":"evil()"}}]}`,
+		manifest.Options{})
 	if !report.OK() {
 		t.Fatal(report.Errors)
 	}
@@ -160,15 +185,25 @@ func TestMembersAreMatchedByExactName(t *testing.T) {
 }
 
 func TestManifestKeepsWhatTheMapSays(t *testing.T) {
-	m, report := manifest.Parse(readFile(t, testMaps, "good", "tool-x-actions-every-field", "actions.json"), manifest.Options{})
+	m, report := manifest.Parse(
+		readFile(t, testMaps, "good", "tool-x-actions-every-field", "actions.json"), manifest.Options{},
+	)
 	if !report.OK() {
 		t.Fatal(report.Errors)
 	}
 	tool := m.Tool("deck.state")
 	x := tool.XActions
-	if x.Direction != manifest.AgentToHTML || x.Handler != "deck.state" || x.Scope != "active_surface" || string(x.StaticOutput) != "1" ||
-		x.Source.Component != "SlideDeck" || len(x.Source.Files) != 3 || string(x.Source.Extensions["x_line"]) != "3" ||
-		x.Execution.Mode != "documentary" || len(x.Execution.Steps) != 1 || x.Portable == nil || !*x.Portable {
+	if x.Direction != manifest.AgentToHTML || x.Handler != "deck.state" || x.Scope != "active_surface" {
+		t.Errorf("x_actions %+v", x)
+	}
+	from := x.Source
+	if from.Component != "SlideDeck" || len(from.Files) != 3 || string(from.Extensions["x_line"]) != "3" {
+		t.Errorf("x_actions %+v", x)
+	}
+	if x.Execution.Mode != "documentary" || len(x.Execution.Steps) != 1 {
+		t.Errorf("x_actions %+v", x)
+	}
+	if string(x.StaticOutput) != "1" || x.Portable == nil || !*x.Portable {
 		t.Errorf("x_actions %+v", x)
 	}
 	if got := tool.Result.Validate(json.RawMessage(`{"ok":1}`)); len(got) != 1 || got[0].Path != "/ok" {
@@ -215,7 +250,8 @@ func TestReportBecomesOneFault(t *testing.T) {
 	if !errors.Is(err, fault.InvalidManifest) || err.Evidence["error_count"] != 2 {
 		t.Errorf("fault %v with evidence %v", err, err.Evidence)
 	}
-	if _, fine := parse(t, `{"protocol":"actions.json","version":1,"tools":[]}`, manifest.Options{}); fine.Err() != nil {
+	_, fine := parse(t, `{"protocol":"actions.json","version":1,"tools":[]}`, manifest.Options{})
+	if fine.Err() != nil {
 		t.Errorf("a good map gives %v", fine.Err())
 	}
 }
@@ -264,21 +300,27 @@ func LargeMap(n, size int) []byte {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		fmt.Fprintf(&out, `{"name":"site.tool_%d","description":%q,"input_schema":{"type":"object","required":["f0"],"additionalProperties":false,"properties":{`, i, filler)
+		fmt.Fprintf(&out, `{"name":"site.tool_%d","description":%q,"input_schema":{"type":"object","required":["f0"],`+
+			`"additionalProperties":false,"properties":{`, i, filler)
 		for f := range 12 {
 			if f > 0 {
 				out.WriteByte(',')
 			}
-			fmt.Fprintf(&out, `"f%d":{"type":"string","minLength":%d,"description":"Field %d of tool %d."}`, f, f%3, f, i)
+			fmt.Fprintf(
+				&out, `"f%d":{"type":"string","minLength":%d,"description":"Field %d of tool %d."}`, f, f%3, f, i,
+			)
 		}
 		fmt.Fprintf(&out, `}},"workflow":{"version":1,"expression_language":"jsonata","steps":[`)
 		for s := range 8 {
 			if s > 0 {
 				out.WriteByte(',')
 			}
-			fmt.Fprintf(&out, `{"id":"s%d","primitive":"locator.element_info","args":{"locator":{"selector":"[data-card='%d']","text_contains":"{%% input.f0 %%}"}},"on_error":"stop"}`, s, i)
+			fmt.Fprintf(&out, `{"id":"s%d","primitive":"locator.element_info",`+
+				`"args":{"locator":{"selector":"[data-card='%d']","text_contains":"{%% input.f0 %%}"}},`+
+				`"on_error":"stop"}`, s, i)
 		}
-		fmt.Fprintf(&out, `]},"x_actions":{"result_schema":{"type":"object","required":["ok"],"properties":{"ok":{"type":"boolean"},"n%d":{"type":"integer"}}}}}`, i)
+		fmt.Fprintf(&out, `]},"x_actions":{"result_schema":{"type":"object","required":["ok"],`+
+			`"properties":{"ok":{"type":"boolean"},"n%d":{"type":"integer"}}}}}`, i)
 	}
 	out.WriteString(`]}`)
 	return []byte(out.String())
@@ -286,16 +328,23 @@ func LargeMap(n, size int) []byte {
 
 // Words of a lifecycle that are not known are taken for the default, and said.
 func TestLifecycleWords(t *testing.T) {
-	_, odd := manifest.Parse(readFile(t, testMaps, "good", "attachment-unknown-words-are-warnings", "actions.json"), manifest.Options{})
+	_, odd := manifest.Parse(
+		readFile(t, testMaps, "good", "attachment-unknown-words-are-warnings", "actions.json"), manifest.Options{},
+	)
 	var got []string
 	for _, w := range odd.Warnings {
 		got = append(got, w.Pointer)
 	}
 	at := "/attachments/0/"
-	if want := []string{at + "affordance/placement", at + "lifecycle/drift", at + "lifecycle/install", at + "lifecycle/reattach", at + "lifecycle/remove"}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+	if want := []string{
+		at + "affordance/placement", at + "lifecycle/drift", at + "lifecycle/install",
+		at + "lifecycle/reattach", at + "lifecycle/remove",
+	}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
 		t.Errorf("warnings at %q, want %q", got, want)
 	}
-	m, known := manifest.Parse(readFile(t, testMaps, "good", "attachment-every-lifecycle", "actions.json"), manifest.Options{})
+	m, known := manifest.Parse(
+		readFile(t, testMaps, "good", "attachment-every-lifecycle", "actions.json"), manifest.Options{},
+	)
 	if m == nil || len(known.Warnings) > 0 {
 		t.Fatalf("warnings of known words: %v", known.Warnings)
 	}
@@ -303,11 +352,24 @@ func TestLifecycleWords(t *testing.T) {
 		id   string
 		want string
 	}{
-		{"i0", "installs context always"}, {"i1", "installs context always"}, {"i2", "not context always"}, {"i3", "not context always"},
-		{"r1", "installs target always"}, {"r2", "installs never always"}, {"r3", "installs never always"},
-		{"b1", "installs context always"}, {"b2", "installs context url"}, {"b3", "installs context dom"}, {"b4", "installs context never"},
-		{"b5", "installs context never"}, {"b6", "installs context never"},
-		{"d0", "installs context always"}, {"d3", "installs context always"}, {"d4", "installs context always hides"}, {"d5", "installs context always hides"}, {"d6", "installs context always hides"},
+		{"i0", "installs context always"},
+		{"i1", "installs context always"},
+		{"i2", "not context always"},
+		{"i3", "not context always"},
+		{"r1", "installs target always"},
+		{"r2", "installs never always"},
+		{"r3", "installs never always"},
+		{"b1", "installs context always"},
+		{"b2", "installs context url"},
+		{"b3", "installs context dom"},
+		{"b4", "installs context never"},
+		{"b5", "installs context never"},
+		{"b6", "installs context never"},
+		{"d0", "installs context always"},
+		{"d3", "installs context always"},
+		{"d4", "installs context always hides"},
+		{"d5", "installs context always hides"},
+		{"d6", "installs context always hides"},
 	} {
 		l := m.Attachment(tt.id).Lifecycle
 		got := "not"

@@ -62,7 +62,9 @@ func (r Report) Err() *fault.Error {
 	first, n := r.Errors[0], len(r.Errors)
 	message := fmt.Sprintf("the map is invalid at %s: %s", strconv.Quote(first.Pointer), first.Message)
 	if n > 1 {
-		message = fmt.Sprintf("the map has %d errors; the first is at %s: %s", n, strconv.Quote(first.Pointer), first.Message)
+		message = fmt.Sprintf(
+			"the map has %d errors; the first is at %s: %s", n, strconv.Quote(first.Pointer), first.Message,
+		)
 	}
 	err := fault.New(fault.InvalidManifest, "%s", message).With("errors", r.Errors[:min(n, 8)]).With("error_count", n)
 	if !slices.ContainsFunc(r.Errors, func(p Problem) bool { return p.Remedy == "" }) {
@@ -140,7 +142,12 @@ func (c *collector) add(list []found, pointer string, offset int, code fault.Cod
 }
 
 func (c *collector) report(src []byte) Report {
-	return Report{Errors: finish(c.errors, src), Warnings: finish(c.warnings, src), Left: finish(c.left, src), Dropped: c.dropped}
+	return Report{
+		Errors:   finish(c.errors, src),
+		Warnings: finish(c.warnings, src),
+		Left:     finish(c.left, src),
+		Dropped:  c.dropped,
+	}
 }
 
 func finish(list []found, src []byte) []Problem {

@@ -56,7 +56,10 @@ func (c *checker) projection(o *object) Projection {
 		// Several projections may share a name when each has pages of its own.
 		pages := p.Name + "\x00" + p.URLMatches
 		if first, dup := c.projections[pages]; dup {
-			name.fail(fault.DuplicateName, "the projection %s is already declared at %s for the same pages", quote(p.Name), first)
+			name.fail(
+				fault.DuplicateName, "the projection %s is already declared at %s for the same pages",
+				quote(p.Name), first,
+			)
 		} else {
 			c.projections[pages] = name.at.String()
 		}
@@ -68,7 +71,11 @@ func (c *checker) projection(o *object) Projection {
 	}
 	var own names
 	p.Summaries = entries(o, "summaries", func(e *object) Summary {
-		s := Summary{Name: e.declared("name", &own, "summary"), Description: e.description(), MaxBytes: e.integer("max_bytes", 1)}
+		s := Summary{
+			Name:        e.declared("name", &own, "summary"),
+			Description: e.description(),
+			MaxBytes:    e.integer("max_bytes", 1),
+		}
 		if v, ok := e.need("expression"); ok {
 			s.Expression = v.nonBlank()
 		}

@@ -78,7 +78,9 @@ func (c *checker) leave(m *Manifest) {
 		return true
 	})
 	mark(c, "tools", len(m.Tools), wrong, func(i int, list []Problem) { m.Tools[i].Wrong = list })
-	mark(c, "state_projections", len(m.StateProjections), wrong, func(i int, list []Problem) { m.StateProjections[i].Wrong = list })
+	mark(c, "state_projections", len(m.StateProjections), wrong, func(i int, list []Problem) {
+		m.StateProjections[i].Wrong = list
+	})
 	omit(c, "tools", &m.Tools, nameless)
 	m.Tools = slices.DeleteFunc(m.Tools, func(t Tool) bool { return t.Name == "" })
 	omit(c, "state_projections", &m.StateProjections, nameless)

@@ -110,7 +110,11 @@ func (v value) schemaFault(err error) {
 		return
 	}
 	for _, p := range problems {
-		v.inside(Problem{Pointer: p.Path, Code: fault.InvalidSchema, Message: fmt.Sprintf("%s: %s", p.Keyword, p.Message)})
+		v.inside(Problem{
+			Pointer: p.Path,
+			Code:    fault.InvalidSchema,
+			Message: fmt.Sprintf("%s: %s", p.Keyword, p.Message),
+		})
 	}
 }
 

@@ -43,7 +43,8 @@ func (c *checker) signal(o *object) Signal {
 		s.Direction = HTMLToAgent
 	}
 	if v, ok := o.get("event"); ok && v.n.kind != kindNull {
-		if s.Event = v.string(); v.n.kind == kindString && strings.TrimSpace(s.Event) == "" {
+		s.Event = v.string()
+		if v.n.kind == kindString && strings.TrimSpace(s.Event) == "" {
 			v.fail(fault.MissingEvent, "the name of the event must not be blank")
 		}
 	} else if s.Enabled() {
@@ -51,7 +52,10 @@ func (c *checker) signal(o *object) Signal {
 	} else if ok {
 		v.fail(fault.WrongType, "must be a string, not null")
 	} else {
-		c.found.warn(o.at.member("event").String(), int(o.n.start), fault.MissingEvent, "without an event the signal can never be seen")
+		c.found.warn(
+			o.at.member("event").String(), int(o.n.start), fault.MissingEvent,
+			"without an event the signal can never be seen",
+		)
 	}
 	if s.Ingestion == "" {
 		s.Ingestion = "disabled_by_default"
@@ -97,7 +101,11 @@ type Opens struct {
 }
 
 func (c *checker) attachment(o *object) Attachment {
-	a := Attachment{ID: o.declared("id", &c.attachments, "attachment"), Kind: o.string("kind"), Description: o.description()}
+	a := Attachment{
+		ID:          o.declared("id", &c.attachments, "attachment"),
+		Kind:        o.string("kind"),
+		Description: o.description(),
+	}
 	if v, ok := o.get("target"); !ok || v.n.kind == kindNull {
 		o.missing("target", fault.MissingTarget, "an attachment needs a target to attach to")
 	} else if e := v.object(); e != nil {
@@ -122,7 +130,12 @@ func (c *checker) attachment(o *object) Attachment {
 }
 
 func (c *checker) affordance(o *object) *Affordance {
-	f := &Affordance{Label: o.string("label"), Title: o.string("title"), Placement: o.placement(), MaxInstances: o.integer("max_instances", 1)}
+	f := &Affordance{
+		Label:        o.string("label"),
+		Title:        o.string("title"),
+		Placement:    o.placement(),
+		MaxInstances: o.integer("max_instances", 1),
+	}
 	f.Opens = readObject(o, "opens", func(e *object) *Opens {
 		p := &Opens{Arguments: e.rawObject("arguments")}
 		if v, ok := e.need("tool"); ok {
@@ -147,7 +160,10 @@ func (o *object) placement() string {
 	return read(o, "placement", func(v value) string {
 		s := v.string()
 		if v.n.kind == kindString && !slices.Contains(placements, s) {
-			v.warn(fault.InvalidValue, "%s is no placement that is known here, which means %s: there are %s", quote(s), placements[0], strings.Join(placements, ", "))
+			v.warn(
+				fault.InvalidValue, "%s is no placement that is known here, which means %s: there are %s",
+				quote(s), placements[0], strings.Join(placements, ", "),
+			)
 		}
 		return s
 	})

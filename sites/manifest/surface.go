@@ -31,10 +31,13 @@ func (c *checker) surface(o *object) Surface {
 
 func (c *checker) provenance(o *object) Provenance {
 	p := Provenance{
-		CreatedBy: o.string("created_by"), CreatedAt: o.string("created_at"),
-		UpdatedBy: o.string("updated_by"), UpdatedAt: o.string("updated_at"),
-		ReviewedBy: o.string("reviewed_by"), ReviewedAt: o.string("reviewed_at"),
-		Raw: o.raw(),
+		CreatedBy:  o.string("created_by"),
+		CreatedAt:  o.string("created_at"),
+		UpdatedBy:  o.string("updated_by"),
+		UpdatedAt:  o.string("updated_at"),
+		ReviewedBy: o.string("reviewed_by"),
+		ReviewedAt: o.string("reviewed_at"),
+		Raw:        o.raw(),
 	}
 	if v, ok := o.get("source"); ok {
 		switch v.n.kind {
@@ -70,7 +73,9 @@ func (c *checker) file(o *object) File {
 	if k := o.string("kind"); k != "" {
 		f.Kind = k
 	}
-	f.Title, f.Description, f.ReadWhen = o.string("title"), o.description(), o.string("read_when")
+	f.Title = o.string("title")
+	f.Description = o.description()
+	f.ReadWhen = o.string("read_when")
 	f.Extensions = o.done()
 	return f
 }
@@ -108,7 +113,8 @@ func absolute(p string) bool {
 	}
 	for j := range i {
 		c := p[j]
-		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || j > 0 && (c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.')) {
+		later := c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
+		if !(c|0x20 >= 'a' && c|0x20 <= 'z' || j > 0 && later) {
 			return false
 		}
 	}

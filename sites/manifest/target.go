@@ -155,7 +155,9 @@ func (c *checker) source(o *object) *Source {
 		Selectors: o.selectors("selectors"),
 		Component: o.string("component"),
 	}
-	s.Scope, s.ItemSelector, s.Fields = o.any("scope"), o.any("item_selector"), o.any("fields")
+	s.Scope = o.any("scope")
+	s.ItemSelector = o.any("item_selector")
+	s.Fields = o.any("fields")
 	o.get("notes")
 	s.Extensions = o.done()
 	return s
@@ -197,15 +199,20 @@ func (c *checker) probe(o *object, strict bool) Probe {
 	}
 	p.Selectors = append(o.selectors("selector"), o.selectors("selectors")...)
 	p.Tool, p.State, p.Attachment = c.subjects(o, strict)
-	p.Visible, p.Exists, p.Enabled = o.bool("visible"), o.bool("exists"), o.bool("enabled")
-	p.Checked, p.Focused = o.bool("checked"), o.bool("focused")
+	p.Visible = o.bool("visible")
+	p.Exists = o.bool("exists")
+	p.Enabled = o.bool("enabled")
+	p.Checked = o.bool("checked")
+	p.Focused = o.bool("focused")
 	p.TextEquals, p.ValueEquals = o.given("text_equals"), o.given("value_equals")
 	p.TextContains = p.saying(o, "text_contains")
 	if s := p.saying(o, "expected_text"); p.TextContains == "" {
 		p.TextContains = s
 	}
 	p.URLContains, p.URLMatches = p.saying(o, "url_contains"), p.saying(o, "url_matches")
-	p.Count, p.MinCount, p.MaxCount = o.integer("count", 0), o.integer("min_count", 0), o.integer("max_count", 0)
+	p.Count = o.integer("count", 0)
+	p.MinCount = o.integer("min_count", 0)
+	p.MaxCount = o.integer("max_count", 0)
 	if v, _ := o.get("min_count"); p.MinCount != nil && *p.MinCount == 0 && p.Count == nil && p.MaxCount == nil {
 		p.AlwaysHolds = true
 		v.warn(fault.InvalidValue, "every page has 0 or more; expected at least 1")

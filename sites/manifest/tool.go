@@ -129,7 +129,10 @@ func (c *checker) tool(o *object) Tool {
 		t.XActions.ResultSchema, t.Result = raw, result
 	}
 	if o.n.member("result_schema") != nil {
-		o.c.found.warn(o.at.member("result_schema").String(), int(o.n.member("result_schema").start), fault.UnknownField, "result_schema belongs into x_actions")
+		o.c.found.warn(
+			o.at.member("result_schema").String(), int(o.n.member("result_schema").start),
+			fault.UnknownField, "result_schema belongs into x_actions",
+		)
 	}
 	c.executable(o, &t)
 	t.Extensions = o.done()
@@ -138,7 +141,9 @@ func (c *checker) tool(o *object) Tool {
 
 func (c *checker) xActions(o *object) (XActions, *Schema) {
 	x := XActions{
-		Direction:       Direction(o.oneOf("direction", string(AgentToHTML), string(HTMLToAgent), string(Bidirectional))),
+		Direction: Direction(
+			o.oneOf("direction", string(AgentToHTML), string(HTMLToAgent), string(Bidirectional)),
+		),
 		Handler:         o.identifier("handler"),
 		Scope:           o.oneOf("scope", "active_surface", "persistent"),
 		Source:          readObject(o, "source", c.source),
@@ -181,10 +186,12 @@ func (c *checker) executable(o *object, t *Tool) {
 			steps = e.kind != kindObject || nonEmpty(e.member("steps"))
 		}
 	}
-	if has("static_output") || has("handler") || has("state_machine") || steps || x != nil && nonEmpty(x.member("navigation")) {
+	navigates := x != nil && nonEmpty(x.member("navigation"))
+	if has("static_output") || has("handler") || has("state_machine") || steps || navigates {
 		return
 	}
-	const message = "the tool declares no way to run: a workflow, or x_actions with a handler, static_output or execution.steps"
+	const message = "the tool declares no way to run: a workflow, or x_actions with a handler, static_output or " +
+		"execution.steps"
 	o.value.deviate(fault.NotExecutable, message)
 	if c.opts.AcceptDrafts {
 		t.Unusable = &Problem{Pointer: o.at.String(), Code: fault.NotExecutable, Message: message}

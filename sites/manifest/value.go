@@ -85,7 +85,8 @@ func (v value) identifier() string {
 	s := v.text()
 	switch {
 	case !SafeIdentifier(s):
-		v.fail(fault.UnsafeIdentifier, "%s is not a safe identifier: letters, digits, _ and -, in parts that start with a letter and are joined by dots", quote(s))
+		v.fail(fault.UnsafeIdentifier, "%s is not a safe identifier: letters, digits, _ and -, in parts that start "+
+			"with a letter and are joined by dots", quote(s))
 		return ""
 	case len(s) > MaxIdentifier:
 		v.fail(fault.LimitExceeded, "the identifier has %d bytes, the limit is %d", len(s), MaxIdentifier)
@@ -323,7 +324,10 @@ func (o *object) done() Extensions {
 		if n := fault.Nearest(name, o.known); n != "" {
 			hint = fmt.Sprintf("; did you mean %s?", n)
 		}
-		o.c.found.warn(o.at.member(name).String(), int(o.n.kids[i].start), fault.UnknownField, fmt.Sprintf("%s is not a field of the format%s", quote(name), hint))
+		o.c.found.warn(
+			o.at.member(name).String(), int(o.n.kids[i].start), fault.UnknownField,
+			fmt.Sprintf("%s is not a field of the format%s", quote(name), hint),
+		)
 	}
 	return ext
 }

@@ -55,7 +55,8 @@ func withoutPseudos(text string) (out string, certain bool) {
 					return "", false
 				}
 			case ' ', '\t', '\n', '\r', '\f':
-				if rest := strings.TrimLeft(text[i:], " \t\r\n\f"); rest != "" && strings.ContainsRune("sSiI", rune(rest[0])) {
+				rest := strings.TrimLeft(text[i:], " \t\r\n\f")
+				if rest != "" && strings.ContainsRune("sSiI", rune(rest[0])) {
 					return "", false
 				}
 			}
@@ -97,7 +98,10 @@ func pseudoEnd(text string, i int) (end int, ok bool) {
 		at++
 	}
 	name := at
-	for at < len(text) && (text[at] == '-' || text[at] == '_' || text[at] >= 0x80 || text[at]|0x20 >= 'a' && text[at]|0x20 <= 'z' || text[at] >= '0' && text[at] <= '9') {
+	named := func(c byte) bool {
+		return c == '-' || c == '_' || c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+	}
+	for at < len(text) && named(text[at]) {
 		at++
 	}
 	switch {

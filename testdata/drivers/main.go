@@ -1,8 +1,9 @@
-// Command drivers does with chromedp what BenchmarkDrivers of runtime/browser does with Outrider, one operation for each
-// line of stdin, and says how long it took. It is a module of its own, so that chromedp is nobody else's dependency.
-// make bench-drivers builds and starts it, and playwright.mjs beside it, which speaks the same lines.
+// Command drivers does with chromedp what BenchmarkDrivers of runtime/browser does with Outrider, one operation for
+// each line of stdin, and says how long it took. It is a module of its own, so that chromedp is nobody else's
+// dependency. make bench-drivers builds and starts it, and playwright.mjs beside it, which speaks the same lines.
 //
-//	version | open URL | navigate URL | click | fill | type | evaluate | extract ROWS | snapshot | picture | late | cold URL
+//	version | open URL | navigate URL | click | fill | type | evaluate | extract ROWS | snapshot | picture | late |
+//	cold URL
 //
 // The answer is a number of milliseconds, "none" for what the driver does not have, or "error: " and a reason. Of
 // version it is the version.
@@ -79,7 +80,9 @@ type driver struct {
 
 // start launches a browser with one tab.
 func start() (tab context.Context, closes func(), err error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+	options := append(chromedp.DefaultExecAllocatorOptions[:len(
+		chromedp.DefaultExecAllocatorOptions,
+	):len(chromedp.DefaultExecAllocatorOptions)],
 		chromedp.ExecPath(os.Getenv("OUTRIDER_BROWSER")), chromedp.WindowSize(1280, 720))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -111,7 +114,8 @@ func (d *driver) run(op, arg string) (took time.Duration, err error) {
 		return took, err
 	}
 	if d.tab == nil {
-		if d.tab, d.close, err = start(); err != nil {
+		d.tab, d.close, err = start()
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -124,20 +128,25 @@ func (d *driver) run(op, arg string) (took time.Duration, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if took, _, err = timed(d, chromedp.Click(chromedp.CSS("#go"))); err != nil {
+		took, _, err = timed(d, chromedp.Click(chromedp.CSS("#go")))
+		if err != nil {
 			return 0, err
 		}
 		after, err := chromedp.Run(d.tab, chromedp.TextContent(out))
 		return took, cmp.Or(err, wanted(before != after, "the click did nothing"))
 	case "type":
-		if took, _, err = timed(d, chromedp.SendKeys(name, text)); err != nil {
+		took, _, err = timed(d, chromedp.SendKeys(name, text))
+		if err != nil {
 			return 0, err
 		}
 		value, err := chromedp.Run(d.tab, chromedp.Value(name))
 		if err != nil {
 			return 0, err
 		}
-		return took, cmp.Or(wanted(value == text, "the field has %q", value), chromedp.Do(d.tab, chromedp.Evaluate[chromedp.Void]("document.querySelector('#name').value = ''")))
+		return took, cmp.Or(
+			wanted(value == text, "the field has %q", value),
+			chromedp.Do(d.tab, chromedp.Evaluate[chromedp.Void]("document.querySelector('#name').value = ''")),
+		)
 	case "evaluate":
 		n := 0
 		took, n, err = timed(d, chromedp.Evaluate[int]("1+1"))
@@ -145,20 +154,29 @@ func (d *driver) run(op, arg string) (took time.Duration, err error) {
 	case "extract":
 		var got []record
 		took, got, err = timed(d, chromedp.Evaluate[[]record](rows))
-		err = cmp.Or(err, wanted(fmt.Sprint(len(got)) == arg && got[1].Title == "Item 1", "%d records of %s", len(got), arg))
+		err = cmp.Or(
+			err, wanted(fmt.Sprint(len(got)) == arg && got[1].Title == "Item 1", "%d records of %s", len(got), arg),
+		)
 	case "snapshot":
 		var tree accessibility.GetFullAXTreeResult
-		took, tree, err = timed(d, func(ctx context.Context, t *chromedp.Target) (accessibility.GetFullAXTreeResult, error) {
+		took, tree, err = timed(d, func(
+			ctx context.Context, t *chromedp.Target,
+		) (accessibility.GetFullAXTreeResult, error) {
 			return cdp.Call(ctx, t, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 		})
 		err = cmp.Or(err, wanted(len(tree.Nodes) > 1000, "%d nodes", len(tree.Nodes)))
 	case "picture":
 		quality := int64(80)
 		took, _, err = timed(d, func(ctx context.Context, t *chromedp.Target) (page.CaptureScreenshotResult, error) {
-			return cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg, Quality: &quality})
+			return cdp.Call(ctx, t, page.CaptureScreenshot, page.CaptureScreenshotParams{
+				Format:  page.CaptureScreenshotFormatJpeg,
+				Quality: &quality,
+			})
 		})
 	case "late":
-		if err := chromedp.Do(d.tab, chromedp.Evaluate[chromedp.Void]("later()"), chromedp.WaitVisible(chromedp.CSS("#late"))); err != nil {
+		if err := chromedp.Do(
+			d.tab, chromedp.Evaluate[chromedp.Void]("later()"), chromedp.WaitVisible(chromedp.CSS("#late")),
+		); err != nil {
 			return 0, err
 		}
 		end := time.Now()

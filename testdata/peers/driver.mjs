@@ -28,9 +28,13 @@ function browserFor () {
 }
 
 // begin gives a bridge its agent.
-async function begin (b) {
-  await b.rpc('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'peers', version: '1' } })
-  b.notify('notifications/initialized')
+async function begin(b) {
+  await b.rpc('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'peers', version: '1' }
+  });
+  b.notify('notifications/initialized');
 }
 
 // showing waits until the only runtime of a bridge is the page of a URL, and says which runtime that is.
@@ -93,7 +97,10 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
   try {
     answer = { ok: true, value: await requests[op](rest) }
   } catch (e) {
-    answer = { ok: false, error: `${e.stack} ${JSON.stringify(Object.entries(peers).map(([n, b]) => [n, b.errors ?? b.err]))}` }
+    answer = {
+      ok: false,
+      error: `${e.stack} ${JSON.stringify(Object.entries(peers).map(([n, b]) => [n, b.errors ?? b.err]))}`
+    };
   }
   process.stdout.write(JSON.stringify(answer) + '\n')
 }

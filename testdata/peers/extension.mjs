@@ -1,6 +1,6 @@
 // Starts Chromium with the real extension and shows pages to bridges. One request of JSON on a line of standard input:
-// {"url", "bridge"} opens the page and does what the popup's button does. One answer of JSON on a line of standard output.
-// It ends when standard input does. OUTRIDER_PEERS names the folder with peers.mjs, the harness of the peers.
+// {"url", "bridge"} opens the page and does what the popup's button does. One answer of JSON on a line of standard
+// output. It ends when standard input does. OUTRIDER_PEERS names the folder with peers.mjs, the harness of the peers.
 import path from 'node:path'
 import readline from 'node:readline'
 import { pathToFileURL } from 'node:url'

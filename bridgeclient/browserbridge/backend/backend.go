@@ -137,7 +137,13 @@ func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.o.OnConnection("refused")
 		return
 	}
-	c := &connection{ws: ws, gone: make(chan struct{}), pending: map[string]chan browserbridge.Response{}, asked: map[string]int{}, answered: map[string]int{}}
+	c := &connection{
+		ws:       ws,
+		gone:     make(chan struct{}),
+		pending:  map[string]chan browserbridge.Response{},
+		asked:    map[string]int{},
+		answered: map[string]int{},
+	}
 	b.replace(c)
 	b.o.OnConnection("accepted")
 	err = b.read(ctx, c)
@@ -166,7 +172,8 @@ func (b *Backend) replace(c *connection) {
 	b.mu.Unlock()
 	if old != nil {
 		b.o.OnConnection("replaced")
-		b.serving.Go(func() { _ = old.ws.Close(websocket.StatusNormalClosure, "replaced by a newer client") }) // bounded by the library
+		// bounded by the library
+		b.serving.Go(func() { _ = old.ws.Close(websocket.StatusNormalClosure, "replaced by a newer client") })
 	}
 }
 
@@ -186,18 +193,26 @@ func (b *Backend) greet(ctx context.Context, ws *websocket.Conn) bool {
 	}
 	reject := func(code websocket.StatusCode, kind, message string) bool {
 		_ = b.send(ctx, ws, browserbridge.Reject{
-			Type: "reject", RequiredMinProtocolVersion: b.o.Protocol, Error: browserbridge.Error{Code: kind, Message: message},
+			Type:                       "reject",
+			RequiredMinProtocolVersion: b.o.Protocol,
+			Error:                      browserbridge.Error{Code: kind, Message: message},
 		})
 		_ = ws.Close(code, message)
 		return false
 	}
 	switch {
 	case hello.ProtocolVersion != b.o.Protocol: // minimum and own version are the same
-		return reject(browserbridge.CloseVersion, "invalid_action", fmt.Sprintf("protocol version %d is needed", b.o.Protocol))
+		return reject(
+			browserbridge.CloseVersion, "invalid_action", fmt.Sprintf("protocol version %d is needed", b.o.Protocol),
+		)
 	case b.o.Token != "" && subtle.ConstantTimeCompare([]byte(hello.PairingToken), []byte(b.o.Token)) != 1:
 		return reject(browserbridge.ClosePairing, "internal_error", "the pairing token is not valid")
 	}
-	return b.send(ctx, ws, browserbridge.Ack{Type: "ack", ProtocolVersion: b.o.Protocol, ServerVersion: b.o.Version}) == nil
+	return b.send(ctx, ws, browserbridge.Ack{
+		Type:            "ack",
+		ProtocolVersion: b.o.Protocol,
+		ServerVersion:   b.o.Version,
+	}) == nil
 }
 
 func (b *Backend) send(ctx context.Context, ws *websocket.Conn, message any) error {
@@ -258,7 +273,8 @@ func (b *Backend) response(c *connection, r browserbridge.Response) {
 }
 
 var codes = map[string]bool{
-	"domain_blocked": true, "session_not_found": true, "tab_not_found": true, "element_not_found": true, "element_stale": true,
+	"domain_blocked": true, "session_not_found": true,
+	"tab_not_found": true, "element_not_found": true, "element_stale": true,
 	"timeout": true, "debugger_attach_failed": true, "invalid_action": true, "internal_error": true,
 }
 
@@ -333,7 +349,9 @@ func (b *Backend) Start(ctx context.Context, action json.RawMessage) (wait func(
 		return nil, err
 	}
 	id := b.o.NewID()
-	answered, err := b.request(ctx, c, id, browserbridge.Request{Type: "request", ID: id, Action: action}, poolLimit(action))
+	answered, err := b.request(
+		ctx, c, id, browserbridge.Request{Type: "request", ID: id, Action: action}, poolLimit(action),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -371,7 +389,9 @@ func (b *Backend) Send(ctx context.Context, kind websocket.MessageType, frame []
 	return c.ws.Write(context.WithoutCancel(ctx), kind, frame)
 }
 
-func (b *Backend) request(ctx context.Context, c *connection, id string, message any, limit time.Duration) (func() (browserbridge.Response, error), error) {
+func (b *Backend) request(
+	ctx context.Context, c *connection, id string, message any, limit time.Duration,
+) (func() (browserbridge.Response, error), error) {
 	waiting := make(chan browserbridge.Response, 1)
 	c.mu.Lock()
 	c.pending[id] = waiting
@@ -384,7 +404,9 @@ func (b *Backend) request(ctx context.Context, c *connection, id string, message
 	return func() (browserbridge.Response, error) { return c.await(ctx, id, waiting, time.Until(end)) }, nil
 }
 
-func (c *connection) await(ctx context.Context, id string, waiting <-chan browserbridge.Response, limit time.Duration) (browserbridge.Response, error) {
+func (c *connection) await(
+	ctx context.Context, id string, waiting <-chan browserbridge.Response, limit time.Duration,
+) (browserbridge.Response, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -396,7 +418,10 @@ func (c *connection) await(ctx context.Context, id string, waiting <-chan browse
 		c.mu.Lock()
 		delete(c.pending, id)
 		c.mu.Unlock()
-		return browserbridge.Response{}, &browserbridge.Error{Code: "timeout", Message: "the client did not answer in time"}
+		return browserbridge.Response{}, &browserbridge.Error{
+			Code:    "timeout",
+			Message: "the client did not answer in time",
+		}
 	case <-ctx.Done():
 		c.mu.Lock()
 		delete(c.pending, id) // the answer comes all the same, and nobody waits

@@ -65,7 +65,9 @@ func Console(ctx context.Context, listen string, o ConsoleOptions) error {
 	if o.JSON {
 		show(map[string]any{"listening": address, "token": shown})
 	} else {
-		fmt.Fprintf(o.Out, "listening on %s; connect a runtime with\n  OUTRIDER_TOKEN=%s outrider connect --dialect browser-bridge %s\nand type one action per line, such as {\"type\":\"open_tab\",\"url\":\"https://example.com/\"}\n", address, shown, address)
+		fmt.Fprintf(o.Out, "listening on %s; connect a runtime with\n  OUTRIDER_TOKEN=%s outrider connect --dialect "+
+			"browser-bridge %s\nand type one action per line, such as {\"type\":\"open_tab\","+
+			"\"url\":\"https://example.com/\"}\n", address, shown, address)
 	}
 	var running sync.WaitGroup
 	running.Go(func() { _ = server.Serve(listener) })
@@ -100,7 +102,8 @@ func (b *Backend) doLines(ctx context.Context, in io.Reader, show func(any)) {
 			if !ok {
 				return
 			}
-			if line = strings.TrimSpace(line); line == "" {
+			line = strings.TrimSpace(line)
+			if line == "" {
 				continue
 			}
 			if !json.Valid([]byte(line)) {

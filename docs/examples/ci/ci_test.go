@@ -51,7 +51,10 @@ var mutations = []mutation{
 		name: "a button is moved",
 		edits: []edit{
 			{"items.html", `  <button id="new" type="button">New item</button>`, ""},
-			{"items.html", "  <h1>Items</h1>\n", "  <h1>Items</h1>\n  <div><button id=\"new\" type=\"button\">New item</button></div>\n"},
+			{
+				"items.html", "  <h1>Items</h1>\n",
+				"  <h1>Items</h1>\n  <div><button id=\"new\" type=\"button\">New item</button></div>\n",
+			},
 		},
 	},
 	{
@@ -111,8 +114,9 @@ var mutations = []mutation{
 		cause: `heading: h1: text is "Articles", expected "Items"`, test: "heading",
 	},
 	{
-		name:  "a modal dialog is in the way",
-		edits: []edit{{"app.js", `const editor`, "const news = document.createElement(\"dialog\");\nnews.textContent = \"News\";\ndocument.body.append(news);\nnews.showModal();\nconst editor"}},
+		name: "a modal dialog is in the way",
+		edits: []edit{{"app.js", `const editor`, "const news = document.createElement(\"dialog\");\n" +
+			"news.textContent = \"News\";\ndocument.body.append(news);\nnews.showModal();\nconst editor"}},
 		cause: "nothing_covers_the_page: dialog[open]: 1 match, expected none", test: "nothing_covers_the_page",
 	},
 }
@@ -124,7 +128,9 @@ var mutations = []mutation{
 func TestMutations(t *testing.T) {
 	browsertest.Require(t)
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "outrider"), "../../../cmd/outrider")
+	build := exec.CommandContext(
+		t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "outrider"), "../../../cmd/outrider",
+	)
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -158,7 +164,8 @@ func TestMutations(t *testing.T) {
 			if !red {
 				return
 			}
-			if first, _, _ := strings.Cut(stdout, "\n"); !strings.HasPrefix(first, "failed ") || !strings.Contains(first, m.cause) {
+			first, _, _ := strings.Cut(stdout, "\n")
+			if !strings.HasPrefix(first, "failed ") || !strings.Contains(first, m.cause) {
 				t.Errorf("the first line is\n%s\nexpected the cause: %s", first, m.cause)
 			}
 			if m.repair != "" && !strings.Contains(stdout, "\n"+m.repair+"\n") {
@@ -216,7 +223,8 @@ func ci(t *testing.T, ctx context.Context, work, bin, app string) (stdout string
 	}
 	cmd := exec.CommandContext(ctx, "./ci.sh")
 	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "APP="+app, "CI=true", "OUTRIDER_BROWSER="+found.Path, "HOME="+work, "XDG_CONFIG_HOME="+work,
+	cmd.Env = append(os.Environ(), "APP="+
+		app, "CI=true", "OUTRIDER_BROWSER="+found.Path, "HOME="+work, "XDG_CONFIG_HOME="+work,
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
@@ -251,7 +259,8 @@ func readReport(t *testing.T, ctx context.Context, s *outrider.Session, path, te
 		t.Fatal(err)
 	}
 	r, err := tab.PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: `
-		const test = [...document.querySelectorAll("details.test")].find((d) => d.querySelector(".name").firstChild.data === ` + string(name) + `);
+		const test = [...document.querySelectorAll("details.test")].find((d) => d.querySelector(".name").firstChild.data === ` +
+		string(name) + `);
 		if (!test) return { message: "there is no such test" };
 		return {
 			message: test.querySelector(".why")?.textContent ?? "",

@@ -19,16 +19,31 @@ import (
 // actions are the actions of the bridge CLI, each written in methods of the
 // provider protocol. An action whose name has a dot is such a method itself.
 var actions = map[string]func(*client, map[string]any) (map[string]any, error){
-	"navigate": actNavigate, "newSession": actNewTab, "setActiveTab": actActivate, "getActiveTab": actActiveTab, "listTabs": actListTabs,
-	"listFrames": actListFrames, "getContent": actContent, "getInteractables": actInteractables, "click": actClick, "type": actType,
-	"fillForm": actFillForm, "waitFor": actWait, "screenshot": actScreenshot, "evaluate": actEvaluate, "scroll": actScroll, "uploadFile": actUpload,
+	"navigate":         actNavigate,
+	"newSession":       actNewTab,
+	"setActiveTab":     actActivate,
+	"getActiveTab":     actActiveTab,
+	"listTabs":         actListTabs,
+	"listFrames":       actListFrames,
+	"getContent":       actContent,
+	"getInteractables": actInteractables,
+	"click":            actClick,
+	"type":             actType,
+	"fillForm":         actFillForm,
+	"waitFor":          actWait,
+	"screenshot":       actScreenshot,
+	"evaluate":         actEvaluate,
+	"scroll":           actScroll,
+	"uploadFile":       actUpload,
 }
 
 // act runs one action.
 func (c *client) act(_ context.Context, action string, params map[string]any) (map[string]any, error) {
 	if run, ok := actions[action]; ok {
 		if frame, ok := params["frameId"].(float64); ok && frame != 0 {
-			return nil, errors.New("unsupported_target: frames are not named by number here; selectors of a snapshot reach into them")
+			return nil, errors.New(
+				"unsupported_target: frames are not named by number here; selectors of a snapshot reach into them",
+			)
 		}
 		return run(c, params)
 	}
@@ -63,7 +78,9 @@ func onTab(params, out map[string]any) map[string]any {
 
 // refSelector is how jcode names an element of a snapshot, which knows
 // selectors and no refs.
-var refSelector = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[ref="?((?:f[1-9][0-9]*)?e[1-9][0-9]*)"?\]`) })
+var refSelector = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[ref="?((?:f[1-9][0-9]*)?e[1-9][0-9]*)"?\]`)
+})
 
 func selectorOf(ref any) string { return fmt.Sprintf("[ref=%v]", ref) }
 
@@ -89,7 +106,12 @@ func milliseconds(params, out map[string]any, names ...string) map[string]any {
 
 // pageOf is what several actions answer of a page.
 func pageOf(out map[string]any) map[string]any {
-	return map[string]any{"tabId": tabNumber(out["page_id"]), "windowId": theWindow, "url": out["url"], "title": out["title"]}
+	return map[string]any{
+		"tabId":    tabNumber(out["page_id"]),
+		"windowId": theWindow,
+		"url":      out["url"],
+		"title":    out["title"],
+	}
 }
 
 // withContent adds the page's content; that it cannot be read is no failure of
@@ -144,7 +166,13 @@ func (c *client) tabs() ([]map[string]any, map[string]any, error) {
 	var active map[string]any
 	for i, entry := range list {
 		t, _ := entry.(map[string]any)
-		tab := map[string]any{"tabId": tabNumber(t["page_id"]), "url": t["url"], "title": t["title"], "active": t["active"], "index": i}
+		tab := map[string]any{
+			"tabId":  tabNumber(t["page_id"]),
+			"url":    t["url"],
+			"title":  t["title"],
+			"active": t["active"],
+			"index":  i,
+		}
 		tabs = append(tabs, tab)
 		if t["active"] == true {
 			active = tab
@@ -172,7 +200,12 @@ func actActiveTab(c *client, _ map[string]any) (map[string]any, error) {
 	if active == nil {
 		return nil, errors.New("page_not_found: the session has no active tab")
 	}
-	return map[string]any{"tabId": active["tabId"], "windowId": theWindow, "url": active["url"], "title": active["title"]}, nil
+	return map[string]any{
+		"tabId":    active["tabId"],
+		"windowId": theWindow,
+		"url":      active["url"],
+		"title":    active["title"],
+	}, nil
 }
 
 func actListTabs(c *client, _ map[string]any) (map[string]any, error) {
@@ -180,7 +213,10 @@ func actListTabs(c *client, _ map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := map[string]any{"windows": []any{map[string]any{"windowId": theWindow, "focused": true, "tabs": tabs}}, "totalTabs": len(tabs)}
+	answer := map[string]any{
+		"windows":   []any{map[string]any{"windowId": theWindow, "focused": true, "tabs": tabs}},
+		"totalTabs": len(tabs),
+	}
 	if active != nil {
 		answer["activeTabId"] = active["tabId"]
 	}
@@ -209,14 +245,22 @@ func actListFrames(c *client, p map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	frames := []map[string]any{{"frameId": 0, "parentFrameId": -1, "url": out["url"], "title": out["title"], "hasContent": len(nodes) > 0}}
+	frames := []map[string]any{
+		{"frameId": 0, "parentFrameId": -1, "url": out["url"], "title": out["title"], "hasContent": len(nodes) > 0},
+	}
 	for _, n := range nodes {
 		if n["role"] != "iframe" && n["role"] != "Iframe" {
 			continue
 		}
 		state, _ := n["state"].(map[string]any)
 		children, _ := n["children"].([]any)
-		frames = append(frames, map[string]any{"frameId": len(frames), "parentFrameId": 0, "url": state["url"], "title": n["name"], "hasContent": len(children) > 0})
+		frames = append(frames, map[string]any{
+			"frameId":       len(frames),
+			"parentFrameId": 0,
+			"url":           state["url"],
+			"title":         n["name"],
+			"hasContent":    len(children) > 0,
+		})
 	}
 	return map[string]any{"tabId": tabNumber(out["page_id"]), "frames": frames}, nil
 }
@@ -289,8 +333,18 @@ func annotation(n map[string]any) string {
 
 // tags are the tags that jcode expects for roles.
 var tags = map[string]string{
-	"link": "a", "button": "button", "textbox": "input", "searchbox": "input", "combobox": "select", "listbox": "select", "checkbox": "input", "radio": "input",
-	"slider": "input", "spinbutton": "input", "switch": "input", "option": "option",
+	"link":       "a",
+	"button":     "button",
+	"textbox":    "input",
+	"searchbox":  "input",
+	"combobox":   "select",
+	"listbox":    "select",
+	"checkbox":   "input",
+	"radio":      "input",
+	"slider":     "input",
+	"spinbutton": "input",
+	"switch":     "input",
+	"option":     "option",
 }
 
 func actInteractables(c *client, p map[string]any) (map[string]any, error) {
@@ -307,10 +361,19 @@ func actInteractables(c *client, p map[string]any) (map[string]any, error) {
 		if !known {
 			tag = role
 		}
-		one := map[string]any{"type": "clickable", "tag": tag, "role": role, "selector": selectorOf(e["element_ref"]), "text": e["text"], "enabled": e["enabled"]}
+		one := map[string]any{
+			"type":     "clickable",
+			"tag":      tag,
+			"role":     role,
+			"selector": selectorOf(e["element_ref"]),
+			"text":     e["text"],
+			"enabled":  e["enabled"],
+		}
 		if tag == "input" || tag == "select" {
 			state, _ := e["state"].(map[string]any)
-			one["type"], one["label"], one["name"] = "input", e["name"], e["name"]
+			one["type"] = "input"
+			one["label"] = e["name"]
+			one["name"] = e["name"]
 			if kind, ok := state["type"]; ok {
 				one["inputType"] = kind
 			} else if role == "checkbox" || role == "radio" {
@@ -342,17 +405,30 @@ func actClick(c *client, p map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	return map[string]any{
-		"clicked": out["clicked"], "element": out["element"], "tabId": tabNumber(out["page_id"]), "url": out["url"], "navigationOccurred": out["navigation_occurred"],
+		"clicked":            out["clicked"],
+		"element":            out["element"],
+		"tabId":              tabNumber(out["page_id"]),
+		"url":                out["url"],
+		"navigationOccurred": out["navigation_occurred"],
 	}, nil
 }
 
 func actType(c *client, p map[string]any) (map[string]any, error) {
 	text, _ := p["text"].(string)
-	out, err := c.do("page.type", target(p, map[string]any{"text": text, "replace": p["clear"] != false, "submit": p["submit"] == true}))
+	out, err := c.do(
+		"page.type",
+		target(p, map[string]any{"text": text, "replace": p["clear"] != false, "submit": p["submit"] == true}),
+	)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"typed": out["typed"], "element": out["element"], "length": len([]rune(text)), "tabId": tabNumber(out["page_id"]), "url": out["url"]}, nil
+	return map[string]any{
+		"typed":   out["typed"],
+		"element": out["element"],
+		"length":  len([]rune(text)),
+		"tabId":   tabNumber(out["page_id"]),
+		"url":     out["url"],
+	}, nil
 }
 
 // actFillForm fills each field for what it is. Fields that fail do not keep
@@ -382,7 +458,12 @@ func actFillForm(c *client, p map[string]any) (map[string]any, error) {
 	if filled == 0 && len(results) == 1 {
 		return nil, fmt.Errorf("%v", results[0]["error"])
 	}
-	return map[string]any{"filled": filled, "results": results, "success": filled == len(results), "total": len(results)}, nil
+	return map[string]any{
+		"filled":  filled,
+		"results": results,
+		"success": filled == len(results),
+		"total":   len(results),
+	}, nil
 }
 
 // fill fills one field and returns its kind.
@@ -397,7 +478,8 @@ func (c *client) fill(f, result map[string]any) (kind string, err error) {
 			if _, err := c.do("page.click", element); err != nil {
 				return role, err
 			}
-			if _, checked, err = c.inspect(element); err != nil {
+			_, checked, err = c.inspect(element)
+			if err != nil {
 				return role, err
 			}
 		}
@@ -416,13 +498,15 @@ func (c *client) fill(f, result map[string]any) (kind string, err error) {
 			params[k] = v
 		}
 		params["timeout_ms"] = 1
-		if _, err = c.do("page.select", params); err == nil {
+		_, err = c.do("page.select", params)
+		if err == nil {
 			return "select", nil
 		}
 		delete(params, "value")
 		delete(params, "timeout_ms")
 		params["label"] = value
-		if _, err = c.do("page.select", params); err == nil {
+		_, err = c.do("page.select", params)
+		if err == nil {
 			return "select", nil
 		}
 		if role == "listbox" || !failedWith(err, provider.ElementNotActionable) {
@@ -480,7 +564,9 @@ func actWait(c *client, p map[string]any) (map[string]any, error) {
 	} else {
 		for _, name := range []string{"contains", "text"} {
 			if text, ok := p[name].(string); ok && text != "" {
-				what, kind, params["text_present"] = text, name, text
+				what = text
+				kind = name
+				params["text_present"] = text
 				break
 			}
 		}
@@ -538,10 +624,12 @@ func savePicture(name string, image []byte) (string, error) {
 	}
 	folder, below := "", ""
 	for _, one := range []string{".", os.TempDir()} {
-		if folder, err = filepath.Abs(one); err != nil {
+		folder, err = filepath.Abs(one)
+		if err != nil {
 			return "", err
 		}
-		if below, err = filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+		below, err = filepath.Rel(folder, path)
+		if err == nil && filepath.IsLocal(below) {
 			break
 		}
 		below = ""
@@ -608,7 +696,9 @@ func actScroll(c *client, p map[string]any) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		kind, params["x"], params["y"] = "absolute", number(to, "x")-number(at, "scroll_x"), number(to, "y")-number(at, "scroll_y")
+		kind = "absolute"
+		params["x"] = number(to, "x") - number(at, "scroll_x")
+		params["y"] = number(to, "y") - number(at, "scroll_y")
 	default:
 		for _, name := range []string{"x", "y"} {
 			if v, ok := p[name].(float64); ok {
@@ -626,7 +716,12 @@ func actScroll(c *client, p map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"scrolled": out["scrolled"], "type": kind, "scrollX": out["scroll_x"], "scrollY": out["scroll_y"]}, nil
+	return map[string]any{
+		"scrolled": out["scrolled"],
+		"type":     kind,
+		"scrollX":  out["scroll_x"],
+		"scrollY":  out["scroll_y"],
+	}, nil
 }
 
 func actUpload(c *client, p map[string]any) (map[string]any, error) {
@@ -640,10 +735,17 @@ func actUpload(c *client, p map[string]any) (map[string]any, error) {
 	params := target(p, map[string]any{"paths": []string{path}})
 	out, err := c.do("upload.set_files", params)
 	if failedWith(err, provider.UnsupportedMethod) {
-		return nil, errors.New("permission_denied: no folder was declared for uploads; run: outrider jcode install -- --upload-dir DIR")
+		return nil, errors.New(
+			"permission_denied: no folder was declared for uploads; run: outrider jcode install -- --upload-dir DIR",
+		)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"uploaded": true, "count": out["count"], "files": out["files"], "inputSelector": p["selector"]}, nil
+	return map[string]any{
+		"uploaded":      true,
+		"count":         out["count"],
+		"files":         out["files"],
+		"inputSelector": p["selector"],
+	}, nil
 }

@@ -82,7 +82,8 @@ func (f *Face) start(ctx context.Context, s Session) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(self, append(slices.Clone(f.Self[1:]), "session", "start", s.Name)...) // it outlives this process
+	// it outlives this process
+	cmd := exec.Command(self, append(slices.Clone(f.Self[1:]), "session", "start", s.Name)...)
 	cmd.Args[0] = f.Self[0]
 	detach(cmd)
 	logFile, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -132,7 +133,12 @@ func (c *client) call(method string, params map[string]any) (map[string]any, *pr
 	if err != nil {
 		return nil, nil, err
 	}
-	line, err := json.Marshal(provider.Request{ProtocolVersion: provider.ProtocolVersion, ID: id, Method: method, Params: raw})
+	line, err := json.Marshal(provider.Request{
+		ProtocolVersion: provider.ProtocolVersion,
+		ID:              id,
+		Method:          method,
+		Params:          raw,
+	})
 	if err != nil {
 		return nil, nil, err
 	}

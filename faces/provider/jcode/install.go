@@ -62,7 +62,9 @@ func Install(self string, flags []string, force bool) (Installation, error) {
 	}
 	if i.There && !i.Ours {
 		if !force {
-			return i, fmt.Errorf("%s is another program; --force replaces it and keeps it as %s", i.Path, filepath.Base(i.before()))
+			return i, fmt.Errorf(
+				"%s is another program; --force replaces it and keeps it as %s", i.Path, filepath.Base(i.before()),
+			)
 		}
 		if err := os.Rename(i.Path, i.before()); err != nil {
 			return i, err

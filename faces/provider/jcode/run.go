@@ -110,7 +110,13 @@ func (f *Face) probe(action string, params map[string]any, session string) (out 
 		if err := f.FindBrowser(); err != nil {
 			return nil, err, true
 		}
-		return map[string]any{"pong": true, "time": time.Now().UnixMilli(), "browser": "chrome", "transport": "outrider", "extensionVersion": f.Version}, nil, true
+		return map[string]any{
+			"pong":             true,
+			"time":             time.Now().UnixMilli(),
+			"browser":          "chrome",
+			"transport":        "outrider",
+			"extensionVersion": f.Version,
+		}, nil, true
 	}
 	if session != "" {
 		return nil, nil, false

@@ -231,7 +231,8 @@ func (s Session) lock(ctx context.Context) (unlock func(), err error) {
 	defer cancel()
 	served := false
 	e := s.until(ctx, func() bool {
-		if unlock, err = lockFile(s.file(".lock")); err == nil {
+		unlock, err = lockFile(s.file(".lock"))
+		if err == nil {
 			return true
 		}
 		served = s.answers(ctx)

@@ -11,10 +11,12 @@ import (
 var made = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:` + strings.Join([]string{
 		`[:«]?r[0-9a-z]{0,3}[:»]`, `.*:r[0-9a-z]+:.*`, `.*«r[0-9a-z]+».*`, `_r_[0-9a-z]+_`, // React useId
-		`(?:radix|headlessui|mui|downshift|chakra|mantine|reach|rc_select|react-select|react-aria|floating-ui)[-_:].*\d.*`,
+		`(?:radix|headlessui|mui|downshift|chakra|mantine|reach|rc_select|react-select|react-aria|` +
+			`floating-ui)[-_:].*\d.*`,
 		`(?:mat|cdk|ng|p|pn_id|ngb)[-_][\w-]*\d+`, `_ng(?:content|host)-.*`, // Angular
 		`data-v-[0-9a-f]+`, `v-\d+`, `el-id-\d+-\d+`, `__BVID__\d+.*`, // Vue
-		`ember\d+`, `ext-gen\d+`, `yui_.*`, `gwt-uid-\d+`, `jss\d+`, `svelte-[0-9a-z]+`, `astro-[0-9a-z]+`, `sc-[0-9a-z]+.*`, `css-[0-9a-z]+(?:-.*)?`,
+		`ember\d+`, `ext-gen\d+`, `yui_.*`, `gwt-uid-\d+`, `jss\d+`, `svelte-[0-9a-z]+`,
+		`astro-[0-9a-z]+`, `sc-[0-9a-z]+.*`, `css-[0-9a-z]+(?:-.*)?`,
 		`emotion-\d+`, `\w+_\w+__[\w-]{5,}`, `_\w+_[0-9a-z]{5,}(?:_\d+)?`, // CSS modules
 		`[0-9a-f]{8}-[0-9a-f]{4}-.*`, `\d+`,
 	}, "|") + `)$`)
@@ -37,7 +39,11 @@ func Generated(value string) bool {
 // hashlike says whether a part of an identifier is noise: many digits, or digits and
 // letters in turn.
 func hashlike(part string) bool {
-	digits, letters, turns, upper, lower := 0, 0, 0, 0, 0
+	digits := 0
+	letters := 0
+	turns := 0
+	upper := 0
+	lower := 0
 	var last rune
 	for _, r := range part {
 		kind := 'o'
@@ -84,6 +90,9 @@ func StableClasses(class string) []string {
 
 var fleeting = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?:is|has|ng|js)-.*|v-(?:enter|leave|move|appear)(?:-.*)?|` +
-		`.*--(?:active|selected|open|opened|closed|disabled|focused|hover|checked|loading|visible|hidden|dirty)|active|selected|hover|focus|focused|disabled|enabled|open|closed|hidden|visible|show|loading|dirty|pristine|touched|` +
-		`.*[:\[\]/!].*|-?[mp][trblxy]?-\d.*|[wh]-.*|(?:text|bg|border|rounded|shadow|flex|grid|gap|items|justify|font|leading|col|row|d|order)-.*|flex|grid|block|inline|relative|absolute)$`)
+		`.*--(?:active|selected|open|opened|closed|disabled|focused|hover|checked|loading|visible|hidden|dirty)|` +
+		`active|selected|hover|focus|focused|disabled|enabled|open|closed|hidden|visible|show|loading|dirty|` +
+		`pristine|touched|` +
+		`.*[:\[\]/!].*|-?[mp][trblxy]?-\d.*|[wh]-.*|(?:text|bg|border|rounded|shadow|flex|grid|gap|items|justify|` +
+		`font|leading|col|row|d|order)-.*|flex|grid|block|inline|relative|absolute)$`)
 })

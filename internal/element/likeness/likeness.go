@@ -58,7 +58,8 @@ type Element struct {
 }
 
 // controls are roles whose name is a label and seldom content.
-var controls = strings.Fields("button checkbox combobox listbox menuitemcheckbox menuitemradio radio searchbox slider spinbutton switch tab textbox")
+var controls = strings.Fields("button checkbox combobox listbox menuitemcheckbox menuitemradio radio searchbox " +
+	"slider spinbutton switch tab textbox")
 
 // plainAttributes are remembered as they are; those in hashedAttributes as hashes.
 var (
@@ -72,7 +73,14 @@ var TestIDs = []string{"data-testid", "data-test-id", "data-test", "data-qa", "d
 // Describe is what is remembered of an element. withNames keeps the names of
 // controls readable.
 func (s Seen) Describe(withNames bool) Element {
-	e := Element{Tag: s.Tag, Role: s.Role, Nth: s.Nth, Siblings: s.Siblings, Attributes: map[string]string{}, Hashed: map[string][]string{}}
+	e := Element{
+		Tag:        s.Tag,
+		Role:       s.Role,
+		Nth:        s.Nth,
+		Siblings:   s.Siblings,
+		Attributes: map[string]string{},
+		Hashed:     map[string][]string{},
+	}
 	hash := func(name, text string) {
 		if w := hashes(text); len(w) > 0 {
 			e.Hashed[name] = w
@@ -163,7 +171,10 @@ func (s Seen) keys(notName string) []string {
 	if Generated(id) {
 		id = ""
 	}
-	out := []string{digest(strings.Join([]string{s.Tag, s.Attributes["type"], id, s.Attributes["name"], s.Name, s.Text, s.Attributes["href"], s.Attributes["value"]}, "\x00"))}
+	out := []string{digest(strings.Join([]string{
+		s.Tag, s.Attributes["type"], id, s.Attributes["name"],
+		s.Name, s.Text, s.Attributes["href"], s.Attributes["value"],
+	}, "\x00"))}
 	if s.Name != "" && s.Name != notName {
 		out = append(out, digest(s.Role+"\x00"+s.Name))
 	}
@@ -187,7 +198,9 @@ func (a Ancestor) String() string {
 
 // words are those of a text, folded, without punctuation.
 func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // hashes are those of the words of a text, sorted, each once.
@@ -379,7 +392,10 @@ func Best(remembered Element, live []Seen) Choice {
 		like := of(remembered, s.Describe(false), named)
 		switch {
 		case like > c.Likeness:
-			c.Index, c.Likeness, c.Next, next = i, like, c.Likeness, c.Index
+			c.Next = c.Likeness
+			c.Likeness = like
+			next = c.Index
+			c.Index = i
 		case like > c.Next:
 			c.Next, next = like, i
 		}
@@ -414,5 +430,7 @@ func Kin(all []Element) (tags, roles []string) {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Keys(tagSet), cmp.Compare[string]), slices.SortedFunc(maps.Keys(roleSet), cmp.Compare[string])
+	return slices.SortedFunc(
+		maps.Keys(tagSet), cmp.Compare[string],
+	), slices.SortedFunc(maps.Keys(roleSet), cmp.Compare[string])
 }

@@ -10,18 +10,23 @@ import (
 )
 
 func TestGenerated(t *testing.T) {
-	for _, v := range strings.Fields(`:r1: :r1f: «r3» _r_1a_ radix-:r4: headlessui-menu-button-7 mui-12 mat-input-3 cdk-overlay-12 _ngcontent-xyz-c12 data-v-7ba5bd90
-		input-1234 ember412 css-1q2w3e4 css-1x2y3z-Button sc-bdVaJa jss45 svelte-1x2y3z Button_root__a1B2c _button_1a2b3_12 item-48213 3f2504e0-4f89-41d3-9a0c-0305e82c3301 17 el-id-1024-8 __BVID__23`) {
+	for _, v := range strings.Fields(
+		`:r1: :r1f: «r3» _r_1a_ radix-:r4: headlessui-menu-button-7 mui-12 mat-input-3 cdk-overlay-12 _ngcontent-xyz-c12 data-v-7ba5bd90
+		input-1234 ember412 css-1q2w3e4 css-1x2y3z-Button sc-bdVaJa jss45 svelte-1x2y3z Button_root__a1B2c _button_1a2b3_12 item-48213 3f2504e0-4f89-41d3-9a0c-0305e82c3301 17 el-id-1024-8 __BVID__23`,
+	) {
 		if !likeness.Generated(v) {
 			t.Errorf("%s looks made by a tool, and was taken for stable", v)
 		}
 	}
-	for _, v := range strings.Fields(`save save-button user_name email2 step-1 address_line_2 h1 btn-primary checkout__total loginForm r2d2 utf8 mp3-player main-nav web2print`) {
+	for _, v := range strings.Fields(`save save-button user_name email2 step-1 address_line_2 h1 btn-primary ` +
+		`checkout__total loginForm r2d2 utf8 mp3-player main-nav web2print`) {
 		if likeness.Generated(v) {
 			t.Errorf("%s was given by people, and was taken for generated", v)
 		}
 	}
-	if got := likeness.StableClasses("btn css-1q2w3e4 is-open mt-4 md:flex card active v-snackbar__content v-enter-active v-btn--active"); !slices.Equal(got, []string{"btn", "card", "v-snackbar__content"}) {
+	if got := likeness.StableClasses(
+		"btn css-1q2w3e4 is-open mt-4 md:flex card active v-snackbar__content v-enter-active v-btn--active",
+	); !slices.Equal(got, []string{"btn", "card", "v-snackbar__content"}) {
 		t.Errorf("stable classes: got %v", got)
 	}
 }
@@ -29,9 +34,24 @@ func TestGenerated(t *testing.T) {
 // What is remembered has no text of the page but the labels of controls.
 func TestNoTextIsRemembered(t *testing.T) {
 	const secret = "Kanarienvogel"
-	s := likeness.Seen{Tag: "a", Role: "link", Name: secret, Text: secret + " wrote", Near: secret, Attributes: map[string]string{
-		"href": "/mail/" + secret + "?q=" + secret, "title": secret, "alt": secret, "placeholder": secret, "value": secret, "aria-label": secret, "src": secret}}
-	text, err := json.Marshal(s.Remember([]likeness.Seen{{Handle: "x", Tag: "a", Role: "link", Name: secret + " 2"}}, true))
+	s := likeness.Seen{
+		Tag:  "a",
+		Role: "link",
+		Name: secret,
+		Text: secret + " wrote",
+		Near: secret,
+		Attributes: map[string]string{
+			"href":        "/mail/" + secret + "?q=" + secret,
+			"title":       secret,
+			"alt":         secret,
+			"placeholder": secret,
+			"value":       secret,
+			"aria-label":  secret,
+			"src":         secret},
+	}
+	text, err := json.Marshal(
+		s.Remember([]likeness.Seen{{Handle: "x", Tag: "a", Role: "link", Name: secret + " 2"}}, true),
+	)
 	if err != nil || strings.Contains(strings.ToLower(string(text)), strings.ToLower(secret)) {
 		t.Errorf("remembered %s, %v", text, err)
 	}
@@ -42,8 +62,24 @@ func TestNoTextIsRemembered(t *testing.T) {
 }
 
 func TestOthersAreNotProposed(t *testing.T) {
-	save := likeness.Seen{Handle: "1", Tag: "button", Role: "button", Name: "Save", Text: "Save", Nth: 1, Siblings: 2}
-	draft := likeness.Seen{Handle: "2", Tag: "button", Role: "button", Name: "Save draft", Text: "Save draft", Nth: 2, Siblings: 2}
+	save := likeness.Seen{
+		Handle:   "1",
+		Tag:      "button",
+		Role:     "button",
+		Name:     "Save",
+		Text:     "Save",
+		Nth:      1,
+		Siblings: 2,
+	}
+	draft := likeness.Seen{
+		Handle:   "2",
+		Tag:      "button",
+		Role:     "button",
+		Name:     "Save draft",
+		Text:     "Save draft",
+		Nth:      2,
+		Siblings: 2,
+	}
 	remembered := save.Remember([]likeness.Seen{save, draft}, true)
 	if c := likeness.Best(remembered, []likeness.Seen{draft}); c.Sure() {
 		t.Errorf("another button that was there all along is proposed: %+v", c)

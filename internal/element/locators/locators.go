@@ -162,7 +162,7 @@ func Escape(s string) string {
 			fmt.Fprintf(&b, `\%x `, r)
 		case r == '-' && len(s) == 1:
 			b.WriteString(`\-`)
-		case r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80:
+		case r == '-', r == '_', r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= 0x80:
 			b.WriteRune(r)
 		case r < ' ' || r == 0x7f:
 			fmt.Fprintf(&b, `\%x `, r)

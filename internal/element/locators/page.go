@@ -23,7 +23,9 @@ func Describe(ctx context.Context, page primitives.Page, handles []string) ([]*l
 
 // Live lists the elements of a page among which those remembered can be. Complete
 // is false when the page has more than can be compared.
-func Live(ctx context.Context, page primitives.Page, remembered []likeness.Element) (live []likeness.Seen, complete bool, err error) {
+func Live(
+	ctx context.Context, page primitives.Page, remembered []likeness.Element,
+) (live []likeness.Seen, complete bool, err error) {
 	tags, roles := likeness.Kin(remembered)
 	var out struct {
 		Candidates []likeness.Seen `json:"candidates"`

@@ -49,21 +49,53 @@ const label = () => [...t.childNodes].find((n) => n.nodeType === 3 && n.data.tri
 `
 
 var mutations = []mutation{
-	{"id is renamed", true, `if (!t.id) return false; drop(); t.id = t.id ? ':r8:' : 'renamed-field'; for (const e of document.querySelectorAll('[for=":r7:"]')) e.setAttribute('for', ':r8:'); for (const e of document.querySelectorAll('[aria-labelledby=":r7:"]')) e.setAttribute('aria-labelledby', ':r8:'); return true;`},
+	{"id is renamed", true, `if (!t.id) return false; drop(); t.id = t.id ? ':r8:' : 'renamed-field'; ` +
+		`for (const e of document.querySelectorAll('[for=":r7:"]')) e.setAttribute('for', ':r8:'); for (const e of ` +
+		`document.querySelectorAll('[aria-labelledby=":r7:"]')) e.setAttribute('aria-labelledby', ':r8:'); ` +
+		`return true;`},
 	{"id and test id are gone", true, `if (!t.id && !t.dataset.testid) return false; drop(); return true;`},
-	{"name attribute is renamed", true, `if (!t.hasAttribute('name')) return false; drop(); t.setAttribute('name', 'other_field'); return true;`},
-	{"all classes are built anew", true, `drop(); let i = 0; for (const e of document.querySelectorAll('[class]')) e.className = 'css-' + (4096 + i++).toString(16) + 'z9'; t.className = 'sc-a1b2c3 x9y8z7'; return true;`},
-	{"wrapped in two elements", true, `const p = other(); if (!p || t === document.body || /^(li|tr|td|th|option|tbody|dt|dd)$/i.test(t.tagName)) return false; drop(); const a = document.createElement('div'), b = document.createElement('span'); a.append(b); t.replaceWith(a); b.append(t); return true;`},
-	{"moved to the end of the page", true, `if (t === document.body || /^(li|tr|td|th|option|area|legend|summary)$/i.test(t.tagName)) return false; drop(); document.body.append(t); return true;`},
-	{"moved to the start of its parent", true, `const p = other(); if (!p || p.firstElementChild === t) return false; drop(); p.prepend(t); return true;`},
-	{"a word is added to its label", true, `const n = label(); if (!n) return false; drop(); n.data = n.data.trimEnd() + ' now'; return true;`},
-	{"its label is another", true, `const n = label(); if (!n || !t.id) return false; n.data = 'Completely different wording'; t.className = 'renewed'; return true;`},
-	{"another tag with the same role", true, `if (t.tagName !== 'BUTTON' && t.tagName !== 'A') return false; drop(); const e = document.createElement('div'); e.setAttribute('role', t.tagName === 'A' ? 'link' : 'button'); e.tabIndex = 0; for (const n of ['aria-label', 'title', 'class', 'data-harness']) if (t.hasAttribute(n)) e.setAttribute(n, t.getAttribute(n)); e.append(...t.childNodes); t.replaceWith(e); return true;`},
-	{"a neighbour of its kind comes before it", true, `const n = label(); if (!n) return false; drop(); const e = t.cloneNode(true); e.removeAttribute('data-harness'); e.removeAttribute('aria-label'); e.removeAttribute('aria-labelledby'); for (const c of e.childNodes) if (c.nodeType === 3 && c.data.trim()) c.data = 'Something else'; t.before(e); return true;`},
-	{"containers change their tags", true, `drop(); for (const d of [...document.body.querySelectorAll('div, section, p')]) { if (d === t || d.contains(t) === false || d.shadowRoot) continue; const e = document.createElement(d.tagName === 'DIV' ? 'section' : 'div'); for (const a of d.attributes) e.setAttribute(a.name, a.value); e.append(...d.childNodes); d.replaceWith(e); } return true;`},
-	{"all neighbours have other text", true, `drop(); for (const s of t.parentElement ? t.parentElement.children : []) if (s !== t && s.children.length === 0 && s.textContent.trim() && !s.contains(t) && !(t.labels && [...t.labels].includes(s))) s.textContent = 'Reworded'; return true;`},
+	{
+		"name attribute is renamed", true,
+		`if (!t.hasAttribute('name')) return false; drop(); t.setAttribute('name', 'other_field'); return true;`,
+	},
+	{"all classes are built anew", true, `drop(); let i = 0; for (const e of document.querySelectorAll('[class]')) ` +
+		`e.className = 'css-' + (4096 + i++).toString(16) + 'z9'; t.className = 'sc-a1b2c3 x9y8z7'; return true;`},
+	{"wrapped in two elements", true, `const p = other(); if (!p || t === document.body || ` +
+		`/^(li|tr|td|th|option|tbody|dt|dd)$/i.test(t.tagName)) return false; drop(); ` +
+		`const a = document.createElement('div'), b = document.createElement('span'); a.append(b); t.replaceWith(a); ` +
+		`b.append(t); return true;`},
+	{"moved to the end of the page", true, `if (t === document.body || /^(li|tr|td|th|option|area|legend|` +
+		`summary)$/i.test(t.tagName)) return false; drop(); document.body.append(t); return true;`},
+	{
+		"moved to the start of its parent", true,
+		`const p = other(); if (!p || p.firstElementChild === t) return false; drop(); p.prepend(t); return true;`,
+	},
+	{
+		"a word is added to its label", true,
+		`const n = label(); if (!n) return false; drop(); n.data = n.data.trimEnd() + ' now'; return true;`,
+	},
+	{"its label is another", true, `const n = label(); if (!n || !t.id) return false; n.data = 'Completely different ` +
+		`wording'; t.className = 'renewed'; return true;`},
+	{"another tag with the same role", true, `if (t.tagName !== 'BUTTON' && t.tagName !== 'A') return false; drop(); ` +
+		`const e = document.createElement('div'); e.setAttribute('role', t.tagName === 'A' ? 'link' : 'button'); ` +
+		`e.tabIndex = 0; for (const n of ['aria-label', 'title', 'class', 'data-harness']) if (t.hasAttribute(n)) ` +
+		`e.setAttribute(n, t.getAttribute(n)); e.append(...t.childNodes); t.replaceWith(e); return true;`},
+	{"a neighbour of its kind comes before it", true, `const n = label(); if (!n) return false; drop(); ` +
+		`const e = t.cloneNode(true); e.removeAttribute('data-harness'); e.removeAttribute('aria-label'); ` +
+		`e.removeAttribute('aria-labelledby'); for (const c of e.childNodes) if (c.nodeType === 3 && c.data.trim()) ` +
+		`c.data = 'Something else'; t.before(e); return true;`},
+	{"containers change their tags", true, `drop(); for (const d of [...document.body.querySelectorAll('div, ` +
+		`section, p')]) { if (d === t || d.contains(t) === false || d.shadowRoot) continue; ` +
+		`const e = document.createElement(d.tagName === 'DIV' ? 'section' : 'div'); for (const a of d.attributes) ` +
+		`e.setAttribute(a.name, a.value); e.append(...d.childNodes); d.replaceWith(e); } return true;`},
+	{"all neighbours have other text", true, `drop(); for (const s of t.parentElement ? t.parentElement.children : ` +
+		`[]) if (s !== t && s.children.length === 0 && s.textContent.trim() && !s.contains(t) && !(t.labels && ` +
+		`[...t.labels].includes(s))) s.textContent = 'Reworded'; return true;`},
 	{"removed", false, `if (t === document.body) return false; t.remove(); return true;`},
-	{"removed, one of its kind with another label is there", false, `const n = label(); if (!n) return false; n.data = 'Something else entirely'; drop(); t.removeAttribute('aria-label'); t.removeAttribute('aria-labelledby'); t.removeAttribute('title'); t.removeAttribute('href'); t.removeAttribute('name'); t.removeAttribute('value'); t.removeAttribute('data-harness'); return true;`},
+	{"removed, one of its kind with another label is there", false, `const n = label(); if (!n) return false; ` +
+		`n.data = 'Something else entirely'; drop(); t.removeAttribute('aria-label'); ` +
+		`t.removeAttribute('aria-labelledby'); t.removeAttribute('title'); t.removeAttribute('href'); ` +
+		`t.removeAttribute('name'); t.removeAttribute('value'); t.removeAttribute('data-harness'); return true;`},
 	{"twice there", false, `const e = t.cloneNode(true); e.removeAttribute('data-harness'); t.after(e); return true;`},
 }
 
@@ -159,7 +191,8 @@ func tells(ctx context.Context, t *testing.T, page primitives.Page, handle strin
 	if err != nil || seen[0] == nil {
 		return false
 	}
-	same := before.Name != "" && strings.Contains(seen[0].Name, before.Name) || before.Text != "" && strings.Contains(seen[0].Text, before.Text)
+	same := before.Name != "" && strings.Contains(seen[0].Name, before.Name) ||
+		before.Text != "" && strings.Contains(seen[0].Text, before.Text)
 	for _, name := range []string{"id", "name", "data-testid", "placeholder", "title", "alt", "href"} {
 		same = same || before.Attributes[name] != "" && before.Attributes[name] == seen[0].Attributes[name]
 	}
@@ -200,10 +233,14 @@ func measure(t *testing.T, root string, names []string, every int, whole bool) {
 	sums := map[string]*tally{}
 	n, seen := 0, 0
 	for _, name := range names {
-		if _, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: base + "/" + name, LoadTimeout: 20 * time.Second}); err != nil {
+		_, err := tab.Navigate(ctx, primitives.NavigateOptions{URL: base + "/" + name, LoadTimeout: 20 * time.Second})
+		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if evaluate(ctx, t, tab, `(() => { try { [...document.querySelectorAll('body *')].forEach((e, i) => e.setAttribute('data-harness', i)); window.original = document.body.innerHTML; return document.querySelectorAll('*').length <= `+fmt.Sprint(largest)+`; } catch { return false; } })()`) != "true" {
+		if evaluate(ctx, t, tab, `(() => { try { [...document.querySelectorAll('body *')].forEach((e, `+
+			`i) => e.setAttribute('data-harness', i)); window.original = document.body.innerHTML; `+
+			`return document.querySelectorAll('*').length <= `+fmt.Sprint(largest)+
+			`; } catch { return false; } })()`) != "true" {
 			continue // it is too large, or its names hide the members that this needs
 		}
 		seen++
@@ -217,7 +254,11 @@ func measure(t *testing.T, root string, names []string, every int, whole bool) {
 				if !there {
 					break // the parser makes another tree of what it wrote
 				}
-				did := evaluate(ctx, t, tab, fmt.Sprintf(`(() => { try { const t = document.querySelector('[data-harness="%s"]'); %s %s } catch { return false; } })()`, target, gone, m.script))
+				did := evaluate(ctx, t, tab, fmt.Sprintf(
+					`(() => { try { const t = document.querySelector('[data-harness="%s"]'); %s %s } catch { return `+
+						`false; } })()`,
+					target, gone, m.script,
+				))
 				if did != "true" {
 					continue
 				}
@@ -237,13 +278,19 @@ func measure(t *testing.T, root string, names []string, every int, whole bool) {
 				case got == nil:
 					s.none++
 					if repairable && whole {
-						t.Logf("nothing proposed: %s, %s %q, %s: %.2f, next %.2f", name, remembered.Role, remembered.Name, m.name, choice.Likeness, choice.Next)
+						t.Logf(
+							"nothing proposed: %s, %s %q, %s: %.2f, next %.2f",
+							name, remembered.Role, remembered.Name, m.name, choice.Likeness, choice.Next,
+						)
 					}
 				case want.Count == 1 && got.Handle == want.Handle:
 					s.right++
 				default:
 					s.wrong++
-					t.Logf("wrong: %s, %s %q, %s: %s %q for it (%.2f, next %.2f)", name, remembered.Role, remembered.Name, m.name, got.Role, got.Name, choice.Likeness, choice.Next)
+					t.Logf(
+						"wrong: %s, %s %q, %s: %s %q for it (%.2f, next %.2f)", name, remembered.Role,
+						remembered.Name, m.name, got.Role, got.Name, choice.Likeness, choice.Next,
+					)
 				}
 			}
 		}
@@ -263,7 +310,10 @@ func measure(t *testing.T, root string, names []string, every int, whole bool) {
 		if m.repairable {
 			sum = &repairable
 		}
-		sum.cases, sum.right, sum.wrong, sum.none = sum.cases+s.cases, sum.right+s.right, sum.wrong+s.wrong, sum.none+s.none
+		sum.cases += s.cases
+		sum.right += s.right
+		sum.wrong += s.wrong
+		sum.none += s.none
 	}
 	row("**can be repaired**", repairable)
 	row("**cannot be repaired**", unrepairable)
@@ -299,8 +349,11 @@ func restore(ctx context.Context, t *testing.T, page primitives.Page) {
 func targets(ctx context.Context, t *testing.T, page primitives.Page) []string {
 	t.Helper()
 	var list []string
-	if err := json.Unmarshal([]byte(evaluate(ctx, t, page, `[...document.querySelectorAll('button, a[href], input:not([type=hidden]), select, textarea, h1, h2, [role=button], [role=tab], [role=checkbox], [role=link]')]
-		.filter((e) => e.checkVisibility()).map((e) => e.dataset.harness)`)), &list); err != nil {
+	if err := json.Unmarshal([]byte(evaluate(
+		ctx, t, page,
+		`[...document.querySelectorAll('button, a[href], input:not([type=hidden]), select, textarea, h1, h2, [role=button], [role=tab], [role=checkbox], [role=link]')]
+		.filter((e) => e.checkVisibility()).map((e) => e.dataset.harness)`,
+	)), &list); err != nil {
 		t.Fatal(err)
 	}
 	var out []string
@@ -331,14 +384,18 @@ func targets(ctx context.Context, t *testing.T, page primitives.Page) []string {
 
 func at(ctx context.Context, t *testing.T, page primitives.Page, number string) descriptor.Match {
 	t.Helper()
-	m, err := descriptor.Resolve(ctx, page, descriptor.Descriptor{Selector: []string{`[data-harness="` + number + `"]`}})
+	m, err := descriptor.Resolve(ctx, page, descriptor.Descriptor{
+		Selector: []string{`[data-harness="` + number + `"]`},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func described(ctx context.Context, t *testing.T, page primitives.Page, number string) (likeness.Seen, likeness.Element, bool) {
+func described(
+	ctx context.Context, t *testing.T, page primitives.Page, number string,
+) (likeness.Seen, likeness.Element, bool) {
 	t.Helper()
 	seen, err := locators.Describe(ctx, page, []string{at(ctx, t, page, number).Handle})
 	if err != nil {
@@ -356,7 +413,9 @@ func described(ctx context.Context, t *testing.T, page primitives.Page, number s
 
 // propose is what repair would put into the map: an element that it is sure of, and
 // that has a name of its own.
-func propose(ctx context.Context, t *testing.T, page primitives.Page, remembered likeness.Element) (*likeness.Seen, likeness.Choice) {
+func propose(
+	ctx context.Context, t *testing.T, page primitives.Page, remembered likeness.Element,
+) (*likeness.Seen, likeness.Choice) {
 	t.Helper()
 	live, complete, err := locators.Live(ctx, page, []likeness.Element{remembered})
 	if err != nil || !complete {

@@ -32,7 +32,10 @@ func TargetOf(e likeness.Seen, unique []Locator) (t Target, ok bool) {
 	}
 	t.Confidence = "observed"
 	first := unique[0]
-	t.Selector, t.Role, t.Name, t.TextEquals = first.Selector, first.Role, first.Name, first.TextEquals
+	t.Selector = first.Selector
+	t.Role = first.Role
+	t.Name = first.Name
+	t.TextEquals = first.TextEquals
 	used := map[Kind]bool{first.Kind: true}
 	named := false
 	for _, l := range unique {
@@ -141,7 +144,8 @@ func Split(selector, at string) []string {
 }
 
 func plainTag(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }) < 0
+	return s != "" &&
+		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }) < 0
 }
 
 // lasting says whether a name is a label: one with numbers counts something.
@@ -151,7 +155,12 @@ func lasting(name string) bool {
 
 // Descriptor is the target as it is resolved.
 func (t Target) Descriptor() descriptor.Descriptor {
-	d := descriptor.Descriptor{Role: t.Role, Name: t.Name, TextEquals: t.TextEquals, FallbackSelectors: t.FallbackSelectors}
+	d := descriptor.Descriptor{
+		Role:              t.Role,
+		Name:              t.Name,
+		TextEquals:        t.TextEquals,
+		FallbackSelectors: t.FallbackSelectors,
+	}
 	if t.Selector != "" {
 		d.Selector = []string{t.Selector}
 	}

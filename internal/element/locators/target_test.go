@@ -28,8 +28,11 @@ func TestSplit(t *testing.T) {
 
 func TestKindOf(t *testing.T) {
 	for selector, want := range map[string]locators.Kind{
-		`[data-testid="a b"]`: locators.TestID, `form > [data-qa="x"]`: locators.TestID, "#order > li:nth-of-type(2)": locators.Structure,
-		`form > input[name="a > b"]`: locators.Attributes, "form button": locators.Structure,
+		`[data-testid="a b"]`:        locators.TestID,
+		`form > [data-qa="x"]`:       locators.TestID,
+		"#order > li:nth-of-type(2)": locators.Structure,
+		`form > input[name="a > b"]`: locators.Attributes,
+		"form button":                locators.Structure,
 	} {
 		if got := locators.KindOf(selector); got != want {
 			t.Errorf("%s: got %s, want %s", selector, got, want)
@@ -39,7 +42,15 @@ func TestKindOf(t *testing.T) {
 
 // The picture of an icon font is no name.
 func TestPicturesNameNothing(t *testing.T) {
-	icon := likeness.Seen{Tag: "button", Role: "button", Name: "\uf104", Text: "\uf104", Attributes: map[string]string{"id": "toggle"}, Nth: 1, Siblings: 1}
+	icon := likeness.Seen{
+		Tag:        "button",
+		Role:       "button",
+		Name:       "\uf104",
+		Text:       "\uf104",
+		Attributes: map[string]string{"id": "toggle"},
+		Nth:        1,
+		Siblings:   1,
+	}
 	for _, l := range locators.Ranked(icon) {
 		if l.Kind == locators.RoleName || l.Kind == locators.Text {
 			t.Errorf("it is named by its picture: %s", l)

@@ -98,7 +98,10 @@ func Read(path string) (*File, error) {
 		return nil, fault.Wrap(fault.StorageFileReadFailed, err, "reading the lock file").With("path", path)
 	}
 	if info.Size() > maxBytes {
-		return nil, fault.New(fault.StorageFileReadFailed, "the lock file %s has %d bytes, expected at most %d", path, info.Size(), maxBytes)
+		return nil, fault.New(
+			fault.StorageFileReadFailed, "the lock file %s has %d bytes, expected at most %d",
+			path, info.Size(), maxBytes,
+		)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -111,10 +114,16 @@ func Read(path string) (*File, error) {
 func Parse(text []byte, path string) (*File, error) {
 	var f File
 	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fault.New(fault.InvalidInput, "the lock file %s is not JSON of its format: write it anew with check --update-lock", path)
+		return nil, fault.New(
+			fault.InvalidInput, "the lock file %s is not JSON of its format: write it anew with check --update-lock",
+			path,
+		)
 	}
 	if f.Version != Version {
-		return nil, fault.New(fault.InvalidInput, "the lock file %s has version %d, expected %d: write it anew with check --update-lock", path, f.Version, Version)
+		return nil, fault.New(
+			fault.InvalidInput, "the lock file %s has version %d, expected %d: write it anew with check --update-lock",
+			path, f.Version, Version,
+		)
 	}
 	return &f, nil
 }

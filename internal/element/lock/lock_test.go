@@ -11,7 +11,10 @@ import (
 
 func TestTheFileIsStable(t *testing.T) {
 	entry := func(selector, tag string) lock.Entry {
-		return lock.Entry{Target: descriptor.Descriptor{Selector: []string{selector}, Explain: selector == "#b"}, Element: likeness.Element{Tag: tag}}
+		return lock.Entry{
+			Target:  descriptor.Descriptor{Selector: []string{selector}, Explain: selector == "#b"},
+			Element: likeness.Element{Tag: tag},
+		}
 	}
 	var one, two lock.File
 	one.Merge([]lock.Entry{entry("#b", "p"), entry("#a", "i")})

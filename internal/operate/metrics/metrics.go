@@ -42,7 +42,12 @@ type Metrics struct {
 // New makes the metrics of a process. names are the calls that get a label of
 // their own.
 func New(version string, names []string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), names: map[string]bool{}, codes: map[string]bool{}, tabs: map[string]bool{}}
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		names:    map[string]bool{},
+		codes:    map[string]bool{},
+		tabs:     map[string]bool{},
+	}
 	for _, n := range names {
 		m.names[n] = true
 	}
@@ -50,16 +55,24 @@ func New(version string, names []string) *Metrics {
 		m.codes[string(spec.Code)] = true
 	}
 	m.calls = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "outrider_calls_total", Help: "Calls that were answered, by name and by error code; the code of success is ok.",
+		Name: "outrider_calls_total",
+		Help: "Calls that were answered, by name and by error code; the code of success is ok.",
 	}, []string{"name", "code"})
 	m.duration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "outrider_call_duration_seconds", Help: "Time from accepting a call to its answer.",
 		Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 	}, []string{"name"})
-	m.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{Name: "outrider_calls_in_flight", Help: "Calls that were accepted and are not answered."})
-	m.events = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "outrider_events_total", Help: "Events of tabs, by kind."}, []string{"kind"})
+	m.inFlight = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "outrider_calls_in_flight",
+		Help: "Calls that were accepted and are not answered.",
+	})
+	m.events = prometheus.NewCounterVec(
+		prometheus.CounterOpts{Name: "outrider_events_total", Help: "Events of tabs, by kind."}, []string{"kind"},
+	)
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "outrider_info", Help: "Always 1; the version is a label.", ConstLabels: prometheus.Labels{"version": version},
+		Name:        "outrider_info",
+		Help:        "Always 1; the version is a label.",
+		ConstLabels: prometheus.Labels{"version": version},
 	})
 	info.Set(1)
 	m.registry.MustRegister(m.calls, m.duration, m.inFlight, info,

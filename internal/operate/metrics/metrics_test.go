@@ -25,7 +25,10 @@ func shows(t *testing.T, text string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
 		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("there is no line %q in\n%s", line, regexp.MustCompile(`(?m)^(?:#|go_|process_).*\n`).ReplaceAllString(text, ""))
+			t.Errorf(
+				"there is no line %q in\n%s",
+				line, regexp.MustCompile(`(?m)^(?:#|go_|process_).*\n`).ReplaceAllString(text, ""),
+			)
 		}
 	}
 }
@@ -53,7 +56,10 @@ func TestLabelsAreBounded(t *testing.T) {
 		m.Call("page.info")(fault.Code(name))
 	}
 	text := scrape(t, m)
-	shows(t, text, `outrider_calls_total{code="ok",name="site_action"} 3`, `outrider_calls_total{code="other",name="page.info"} 3`)
+	shows(
+		t, text, `outrider_calls_total{code="ok",name="site_action"} 3`,
+		`outrider_calls_total{code="other",name="page.info"} 3`,
+	)
 	if strings.Contains(text, "injected") || strings.Contains(text, "shop.buy") {
 		t.Error("a label has what a caller wrote")
 	}

@@ -160,7 +160,9 @@ func (o *Ops) Connection() (changed func(ready, lost bool)) {
 		}
 		return 0
 	})
-	losses := o.Metrics.Counter("outrider_bridge_losses_total", "Connections to the bridge that ended, or attempts that failed.", "connection")
+	losses := o.Metrics.Counter(
+		"outrider_bridge_losses_total", "Connections to the bridge that ended, or attempts that failed.", "connection",
+	)
 	return func(ready, lost bool) {
 		switch {
 		case ready:
@@ -225,7 +227,11 @@ func (o *Ops) Serve(ctx context.Context, address string, log *slog.Logger) (at s
 	for pattern, handler := range o.Routes() {
 		mux.Handle(pattern, handler)
 	}
-	server := &http.Server{Handler: ownHost(listener.Addr(), mux), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
+	server := &http.Server{
+		Handler:      ownHost(listener.Addr(), mux),
+		ReadTimeout:  10 * time.Second,
+		WriteTimeout: 10 * time.Second,
+	}
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

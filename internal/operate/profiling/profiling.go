@@ -25,7 +25,9 @@ func Serve(address string) (at string, stop func(), err error) {
 		return "", nil, fmt.Errorf("%q is no PORT or HOST:PORT", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return "", nil, fmt.Errorf("%q is not this machine: expected PORT, or HOST:PORT with 127.0.0.1, ::1 or localhost", address)
+		return "", nil, fmt.Errorf(
+			"%q is not this machine: expected PORT, or HOST:PORT with 127.0.0.1, ::1 or localhost", address,
+		)
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

@@ -16,7 +16,9 @@ func TestProfilesAreServedToThisMachine(t *testing.T) {
 	}
 	defer stop()
 	get := func(host string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at+"/debug/pprof/goroutine?debug=1", nil)
+		req, err := http.NewRequestWithContext(
+			t.Context(), http.MethodGet, "http://"+at+"/debug/pprof/goroutine?debug=1", nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,9 @@ func Open(ctx context.Context, version string, log *slog.Logger) (*Traces, error
 		return nil, err
 	}
 	about, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "outrider"), attribute.String("service.version", version)),
+		resource.WithAttributes(
+			attribute.String("service.name", "outrider"), attribute.String("service.version", version),
+		),
 		resource.WithTelemetrySDK(), resource.WithFromEnv()) // the environment comes before our name
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
 		return nil, err
@@ -92,7 +94,11 @@ func (t *Traces) Close(ctx context.Context) error {
 }
 
 // roles are the OpenTelemetry span kinds of those that are not internal.
-var roles = map[span.Kind]trace.SpanKind{span.Call: trace.SpanKindServer, span.Submission: trace.SpanKindProducer, span.Job: trace.SpanKindConsumer}
+var roles = map[span.Kind]trace.SpanKind{
+	span.Call:       trace.SpanKindServer,
+	span.Submission: trace.SpanKindProducer,
+	span.Job:        trace.SpanKindConsumer,
+}
 
 // Unknown is the name of a call whose caller made a name that nothing here has.
 const Unknown = "unknown"

@@ -116,7 +116,8 @@ func TestSpansAreSent(t *testing.T) {
 	if err := tr.Close(closing); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := s.path("primitive pointer.click"), "call actions.site > site_action shop.add > step save > primitive pointer.click"; got != want {
+	if got, want := s.path("primitive pointer.click"),
+		"call actions.site > site_action shop.add > step save > primitive pointer.click"; got != want {
 		t.Errorf("spans: %s\nwant   %s", got, want)
 	}
 	if got := s.codes["primitive pointer.click"]; got != "target_not_found" {
@@ -168,7 +169,8 @@ func TestJobsAreWithinTheirSubmission(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"first", "second"} {
-		if got, want := s.path("primitive click-of-"+name), "submission run > job "+name+" > call call-of-"+name+" > primitive click-of-"+name; got != want {
+		if got, want := s.path("primitive click-of-"+name),
+			"submission run > job "+name+" > call call-of-"+name+" > primitive click-of-"+name; got != want {
 			t.Errorf("spans: %s\nwant   %s", got, want)
 		}
 	}
@@ -214,11 +216,20 @@ func TestTracesAreOptIn(t *testing.T) {
 		{"nothing set", nil, false},
 		{"an endpoint", map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/v1/traces"}, true},
 		{"the exporter", map[string]string{"OTEL_TRACES_EXPORTER": "otlp"}, true},
-		{"no exporter", map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, false},
-		{"disabled", map[string]string{"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, false},
+		{"no exporter", map[string]string{
+			"OTEL_TRACES_EXPORTER":        "none",
+			"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+		}, false},
+		{
+			"disabled",
+			map[string]string{"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, name := range []string{"OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
+			for _, name := range []string{
+				"OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER",
+				"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+			} {
 				t.Setenv(name, c.env[name])
 			}
 			if got := traces.Wanted(); got != c.wanted {

@@ -71,12 +71,20 @@ func TestAgents(t *testing.T) {
 	}
 	drivers := []*driver{
 		{name: "outrider", who: "a", command: []string{bin, "mcp", "--upload-dir", root}},
-		{name: "playwright-mcp", who: "b", command: []string{filepath.Join(peers, "node_modules/.bin/playwright-mcp"), "--headless", "--isolated", "--no-sandbox", "--allow-unrestricted-file-access", "--executable-path", chromium.Path}},
-		{name: "chrome-devtools-mcp", who: "c", command: []string{filepath.Join(peers, "node_modules/.bin/chrome-devtools-mcp"), "--headless", "--isolated", "--executablePath", chromium.Path, "--chromeArg=--no-sandbox"}},
+		{name: "playwright-mcp", who: "b", command: []string{
+			filepath.Join(peers, "node_modules/.bin/playwright-mcp"), "--headless", "--isolated",
+			"--no-sandbox", "--allow-unrestricted-file-access", "--executable-path", chromium.Path,
+		}},
+		{name: "chrome-devtools-mcp", who: "c", command: []string{
+			filepath.Join(peers, "node_modules/.bin/chrome-devtools-mcp"), "--headless",
+			"--isolated", "--executablePath", chromium.Path, "--chromeArg=--no-sandbox",
+		}},
 	}
 	// Whoever looks for a cause runs one server, and reads what it was asked and answered.
 	if servers := os.Getenv("OUTRIDER_AGENTS_SERVERS"); servers != "" {
-		drivers = slices.DeleteFunc(drivers, func(d *driver) bool { return !slices.Contains(strings.Split(servers, ","), d.name) })
+		drivers = slices.DeleteFunc(drivers, func(d *driver) bool {
+			return !slices.Contains(strings.Split(servers, ","), d.name)
+		})
 	}
 	for _, d := range drivers {
 		d.codec, d.folder = codec, t.TempDir()
@@ -145,9 +153,13 @@ type result struct {
 // report is docs/agents.md.
 func report(drivers []*driver, done []result, served int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. An agent without a model does tasks on applications of npm, PyPI\nand Debian. It uses only what tool output shows: it looks, finds a role and a name, and acts on its ref.\n"+
-		"The three servers take turns in one run, with the same browser and the same script. Tasks and applications are data\nin `testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
-	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | tokens written | seconds | tokens of the tool list |\n|---|---|---|---|---|---|---|\n", len(done), served)
+	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. "+
+		"An agent without a model does tasks on applications of npm, PyPI\nand Debian. It uses only what tool output "+
+		"shows: it looks, finds a role and a name, and acts on its ref.\n"+
+		"The three servers take turns in one run, with the same browser and the same script. Tasks and applications "+
+		"are data\nin `testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
+	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | "+
+		"tokens written | seconds | tokens of the tool list |\n|---|---|---|---|---|---|---|\n", len(done), served)
 	sum := func(only func(result) bool) (n int, totals []cost) {
 		totals = make([]cost, len(drivers))
 		for _, r := range done {
@@ -172,15 +184,22 @@ func report(drivers []*driver, done []result, served int) string {
 				solved++
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %.0f | %d |\n", d.name, solved, all[i].calls, all[i].in, all[i].out, all[i].time.Seconds(), d.catalog)
+		fmt.Fprintf(
+			&b, "| %s | %d | %d | %d | %d | %.0f | %d |\n",
+			d.name, solved, all[i].calls, all[i].in, all[i].out, all[i].time.Seconds(), d.catalog,
+		)
 	}
 	b.WriteString(firstIn(drivers, all))
 	n, common := sum(func(r result) bool {
 		return !slices.ContainsFunc(r.failed, func(err error) bool { return err != nil })
 	})
-	fmt.Fprintf(&b, "\nThe %d tasks that all three solved, because a task that fails costs looks in vain:\n\n| server | calls | tokens read | tokens written | seconds |\n|---|---|---|---|---|\n", n)
+	fmt.Fprintf(&b, "\nThe %d tasks that all three solved, because a task that fails costs looks in vain:\n\n"+
+		"| server | calls | tokens read | tokens written | seconds |\n|---|---|---|---|---|\n", n)
 	for i, d := range drivers {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.0f |\n", d.name, common[i].calls, common[i].in, common[i].out, common[i].time.Seconds())
+		fmt.Fprintf(
+			&b, "| %s | %d | %d | %d | %.0f |\n",
+			d.name, common[i].calls, common[i].in, common[i].out, common[i].time.Seconds(),
+		)
 	}
 	b.WriteString(firstIn(drivers, common))
 	b.WriteString("\nEach task: calls / tokens read. `no` is a task that was not solved.\n\n| task |")
@@ -209,8 +228,10 @@ func firstIn(drivers []*driver, totals []cost) string {
 		name string
 		of   func(cost) int
 	}{
-		{"calls", func(c cost) int { return c.calls }}, {"tokens read", func(c cost) int { return c.in }},
-		{"tokens written", func(c cost) int { return c.out }}, {"seconds", func(c cost) int { return int(c.time.Seconds()) }},
+		{"calls", func(c cost) int { return c.calls }},
+		{"tokens read", func(c cost) int { return c.in }},
+		{"tokens written", func(c cost) int { return c.out }},
+		{"seconds", func(c cost) int { return int(c.time.Seconds()) }},
 	} {
 		for i := range drivers {
 			if column.of(totals[i]) < column.of(totals[0]) {

@@ -94,7 +94,9 @@ func (s step) target() target {
 // as is the step with the placeholders filled in.
 func (s step) as(who, dir string) step {
 	fill := strings.NewReplacer("{WHO}", who, "{DIR}", dir).Replace
-	s.Go, s.Text, s.Expect = fill(s.Go), fill(s.Text), fill(s.Expect)
+	s.Go = fill(s.Go)
+	s.Text = fill(s.Text)
+	s.Expect = fill(s.Expect)
 	for _, t := range []*target{&s.Click, &s.Double, &s.Hover, &s.Fill, &s.Choose, &s.Upload, &s.Drag, &s.To} {
 		t[0], t[1] = fill(t[0]), fill(t[1])
 	}
@@ -160,7 +162,10 @@ func npm(ctx context.Context, dir string, packages ...string) error {
 	if _, err := os.Stat(done); err == nil {
 		return nil
 	}
-	if err := run(ctx, dir, append([]string{"npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", dir}, packages...)...); err != nil {
+	if err := run(
+		ctx, dir,
+		append([]string{"npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", dir}, packages...)...,
+	); err != nil {
 		return err
 	}
 	return os.WriteFile(done, nil, 0o644)
@@ -175,7 +180,9 @@ func pip(ctx context.Context, dir string, packages ...string) error {
 	if err := run(ctx, dir, "python3", "-m", "venv", "venv"); err != nil {
 		return err
 	}
-	if err := run(ctx, dir, append([]string{"venv/bin/pip", "install", "--quiet", "--disable-pip-version-check"}, packages...)...); err != nil {
+	if err := run(
+		ctx, dir, append([]string{"venv/bin/pip", "install", "--quiet", "--disable-pip-version-check"}, packages...)...,
+	); err != nil {
 		return err
 	}
 	return os.WriteFile(done, nil, 0o644)

@@ -227,7 +227,8 @@ func (d *driver) pressEach(ctx context.Context, text string) error {
 	d.seen = ""
 	for _, r := range text {
 		var err error
-		if d.told, err = d.call(ctx, "browser_press_key", map[string]any{"key": string(r)}); err != nil {
+		d.told, err = d.call(ctx, "browser_press_key", map[string]any{"key": string(r)})
+		if err != nil {
 			return err
 		}
 	}
@@ -248,9 +249,19 @@ func (d *driver) playwright(s step, ref, to string) (string, map[string]any) {
 		return "browser_hover", d.ref("browser_hover", ref, map[string]any{})
 	case s.Drag != target{}:
 		if strings.Contains(d.schemas["browser_drag"], `"startTarget"`) {
-			return "browser_drag", map[string]any{"startElement": "it", "startTarget": ref, "endElement": "there", "endTarget": to}
+			return "browser_drag", map[string]any{
+				"startElement": "it",
+				"startTarget":  ref,
+				"endElement":   "there",
+				"endTarget":    to,
+			}
 		}
-		return "browser_drag", map[string]any{"startElement": "it", "startRef": ref, "endElement": "there", "endRef": to}
+		return "browser_drag", map[string]any{
+			"startElement": "it",
+			"startRef":     ref,
+			"endElement":   "there",
+			"endRef":       to,
+		}
 	case s.Double != target{}:
 		return "browser_click", d.ref("browser_click", ref, map[string]any{"doubleClick": true})
 	}
@@ -324,7 +335,8 @@ func (d *driver) find(t target) string {
 		`(?m)(?:^|[^\w])(?:` + role + `)` + marks + ` \[ref=(\w+)\]` + marks + `: "?(?:` + name + `)`,
 	}
 	if d.name == "chrome-devtools-mcp" {
-		forms = []string{`(?m)uid=(\S+) (?:` + role + `|StaticText) "(?:` + name + `)`, `(?m)uid=(\S+) (?:` + role + `)[^\n]*(?:` + name + `)`,
+		forms = []string{`(?m)uid=(\S+) (?:` + role + `|StaticText) "(?:` + name + `)`, `(?m)uid=(\S+) (?:` + role +
+			`)[^\n]*(?:` + name + `)`,
 			`(?m)uid=(\S+) "(?:` + name + `)`} // text has no role there
 	}
 	if name == "" { // the first of the role
@@ -347,7 +359,8 @@ func (d *driver) words(t target) string {
 	if t[1] == "" || !strings.Contains(d.schemas["act"], `"locator"`) {
 		return ""
 	}
-	if m := regexp.MustCompile(`(?m)^[+~ ]*- row: (?:.*\| )?(` + t[1] + `)(?: \||$)`).FindStringSubmatch(d.seen); m != nil {
+	m := regexp.MustCompile(`(?m)^[+~ ]*- row: (?:.*\| )?(` + t[1] + `)(?: \||$)`).FindStringSubmatch(d.seen)
+	if m != nil {
 		return `{"text_equals":` + strconv.Quote(m[1]) + `}`
 	}
 	return ""
@@ -362,7 +375,10 @@ const (
 
 // do does a task on an application.
 func (d *driver) do(ctx context.Context, address, dir string, t task) error {
-	d.spent, d.seen, d.told, d.last = cost{}, "", "", ""
+	d.spent = cost{}
+	d.seen = ""
+	d.told = ""
+	d.last = ""
 	began := time.Now()
 	defer func() { d.spent.time = time.Since(began) }()
 	for i, s := range t.Steps {
@@ -375,7 +391,9 @@ func (d *driver) do(ctx context.Context, address, dir string, t task) error {
 
 func (d *driver) step(ctx context.Context, address string, s step) error {
 	if s.Go != "" {
-		d.seen, d.told, d.last = "", "", ""
+		d.seen = ""
+		d.told = ""
+		d.last = ""
 		err := d.goTo(ctx, address+s.Go)
 		if err == nil && !asks.MatchString(d.told) {
 			return nil
@@ -394,7 +412,8 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 	}
 	var expect *regexp.Regexp
 	if s.Expect != "" {
-		if expect = regexp.MustCompile(s.Expect); expect.MatchString(d.told) {
+		expect = regexp.MustCompile(s.Expect)
+		if expect.MatchString(d.told) {
 			return nil // the answer of the act has said so
 		}
 	}
@@ -405,7 +424,8 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 			time.Sleep(lookAgain) // an agent that sees nothing yet looks again
 		}
 		if d.seen == "" || n > 0 {
-			if last = d.look(ctx); last != nil {
+			last = d.look(ctx)
+			if last != nil {
 				continue
 			}
 		}
@@ -420,14 +440,16 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 			ref = d.words(s.target())
 		}
 		if s.To != (target{}) {
-			if to = d.find(s.To); to == "" {
+			to = d.find(s.To)
+			if to == "" {
 				continue
 			}
 		}
 		if ref == "" {
 			continue
 		}
-		if last = d.act(ctx, s, ref, to); last == nil || failed {
+		last = d.act(ctx, s, ref, to)
+		if last == nil || failed {
 			return last
 		}
 		failed = true // an agent that is told of a failure looks again and tries once more

@@ -50,7 +50,13 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := names{host: host, found: map[string]bool{}}
-	d := &driver{name: "outrider", who: "n", codec: codec, transport: &sdk.StreamableClientTransport{Endpoint: front.URL}, visited: n.compare}
+	d := &driver{
+		name:      "outrider",
+		who:       "n",
+		codec:     codec,
+		transport: &sdk.StreamableClientTransport{Endpoint: front.URL},
+		visited:   n.compare,
+	}
 	if err := d.start(ctx); err != nil {
 		t.Fatal(err)
 	}

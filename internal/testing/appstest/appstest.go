@@ -1,5 +1,5 @@
-// Package appstest serves pages of npm packages and of fixtures to tests of authoring, as they are or changed as a later
-// version of a site would be. It runs no calls. Tests of learn and scaffold use it.
+// Package appstest serves pages of npm packages and of fixtures to tests of authoring, as they are or changed as a
+// later version of a site would be. It runs no calls. Tests of learn and scaffold use it.
 package appstest
 
 import (
@@ -156,7 +156,9 @@ func (a App) install() error {
 	if _, err := os.Stat(done); err == nil {
 		return nil
 	}
-	cmd := exec.Command("npm", append([]string{"install", "--no-audit", "--no-fund", "--silent", "--ignore-scripts", "--prefix", a.Dir}, a.NPM...)...)
+	cmd := exec.Command("npm", append(
+		[]string{"install", "--no-audit", "--no-fund", "--silent", "--ignore-scripts", "--prefix", a.Dir}, a.NPM...,
+	)...)
 	if err := cmd.Run(); err != nil {
 		return err
 	}
@@ -238,7 +240,8 @@ func (c *Change) changed(page []byte) []byte {
 	case "wrapped":
 		more = `<div class="layout-x81k"><div class="layout-q0d3">`
 	case "preceded":
-		more = `<div><p>Read our news</p><button type="button">Subscribe</button> <input aria-label="Newsletter"> <select aria-label="Language"><option>English</option></select> <a href="#news">News</a></div>`
+		more = `<div><p>Read our news</p><button type="button">Subscribe</button> <input aria-label="Newsletter"> ` +
+			`<select aria-label="Language"><option>English</option></select> <a href="#news">News</a></div>`
 	}
 	return bytes.Join([][]byte{page[:at], []byte(script), page[at:begin], []byte(more), page[begin:]}, nil)
 }

@@ -19,24 +19,69 @@ import (
 // ariaRole translates the browser's own words to those of ARIA; "" for what
 // ARIA has no word for, and what is not compared.
 var ariaRole = map[string]string{
-	"image": "img", "Figcaption": "", "StaticText": "", "InlineTextBox": "", "RootWebArea": "", "LabelText": "", "Legend": "", "LineBreak": "", "ListMarker": "",
-	"DisclosureTriangle": "button", "DisclosureTriangleGrouped": "button", "Details": "group", "DescriptionList": "", "Iframe": "", "Date": "", "DateTime": "",
-	"InputTime": "", "ColorWell": "", "Abbr": "", "Video": "", "Audio": "", "Canvas": "", "SvgRoot": "img", "MenuListPopup": "", "Ruby": "", "RubyAnnotation": "",
-	"EmbeddedObject": "", "PluginObject": "", "graphics-document": "img", "presentation": "none", "LayoutTable": "generic", "LayoutTableCell": "generic", "LayoutTableRow": "generic",
-	"ImeCandidate": "", "FooterAsNonLandmark": "sectionfooter", "HeaderAsNonLandmark": "sectionheader", "Section": "generic", "Pre": "generic", "Unknown": "",
-	"definition": "definition", "DescriptionListTerm": "term", "DescriptionListDetail": "definition", "search": "search", "cell": "cell",
-	"MathMLMath": "math",
+	"image":                     "img",
+	"Figcaption":                "",
+	"StaticText":                "",
+	"InlineTextBox":             "",
+	"RootWebArea":               "",
+	"LabelText":                 "",
+	"Legend":                    "",
+	"LineBreak":                 "",
+	"ListMarker":                "",
+	"DisclosureTriangle":        "button",
+	"DisclosureTriangleGrouped": "button",
+	"Details":                   "group",
+	"DescriptionList":           "",
+	"Iframe":                    "",
+	"Date":                      "",
+	"DateTime":                  "",
+	"InputTime":                 "",
+	"ColorWell":                 "",
+	"Abbr":                      "",
+	"Video":                     "",
+	"Audio":                     "",
+	"Canvas":                    "",
+	"SvgRoot":                   "img",
+	"MenuListPopup":             "",
+	"Ruby":                      "",
+	"RubyAnnotation":            "",
+	"EmbeddedObject":            "",
+	"PluginObject":              "",
+	"graphics-document":         "img",
+	"presentation":              "none",
+	"LayoutTable":               "generic",
+	"LayoutTableCell":           "generic",
+	"LayoutTableRow":            "generic",
+	"ImeCandidate":              "",
+	"FooterAsNonLandmark":       "sectionfooter",
+	"HeaderAsNonLandmark":       "sectionheader",
+	"Section":                   "generic",
+	"Pre":                       "generic",
+	"Unknown":                   "",
+	"definition":                "definition",
+	"DescriptionListTerm":       "term",
+	"DescriptionListDetail":     "definition",
+	"search":                    "search",
+	"cell":                      "cell",
+	"MathMLMath":                "math",
 }
 
 // textRows are roles whose row in a snapshot may have their name as its text.
-var textRows = regexp.MustCompile(`^(?:cell|columnheader|gridcell|rowheader|row|listitem|term|treeitem|tooltip|generic|paragraph)$`)
+var textRows = regexp.MustCompile(
+	`^(?:cell|columnheader|gridcell|rowheader|row|listitem|term|treeitem|tooltip|generic|paragraph)$`,
+)
 
 // actedOn are the roles of what is clicked and typed into: a snapshot never leaves one out.
-var actedOn = map[string]bool{"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true, "listbox": true, "checkbox": true, "radio": true,
-	"switch": true, "slider": true, "spinbutton": true, "menuitem": true, "tab": true, "treeitem": true, "option": true}
+var actedOn = map[string]bool{
+	"button": true, "link": true, "textbox": true, "searchbox": true, "combobox": true, "listbox": true,
+	"checkbox": true, "radio": true,
+	"switch": true, "slider": true, "spinbutton": true, "menuitem": true, "tab": true, "treeitem": true, "option": true,
+}
 
 // leftOut are the browser's words for what is no element of its own.
-var leftOut = map[string]bool{"StaticText": true, "InlineTextBox": true, "RootWebArea": true, "ListMarker": true, "LineBreak": true}
+var leftOut = map[string]bool{
+	"StaticText": true, "InlineTextBox": true, "RootWebArea": true, "ListMarker": true, "LineBreak": true,
+}
 
 // Row is a row of a snapshot.
 type Row struct {
@@ -114,7 +159,8 @@ func Read(ctx context.Context, page primitives.Page, frame primitives.FrameID, m
 			}
 			e.Theirs = theirs[i]
 			var ref struct{ Ref string }
-			if e.Theirs.Name != "" && page.Call(ctx, frame, "ref_of", map[string]any{"handle": handles[i]}, &ref) == nil {
+			if e.Theirs.Name != "" &&
+				page.Call(ctx, frame, "ref_of", map[string]any{"handle": handles[i]}, &ref) == nil {
 				e.Ref = ref.Ref
 				e.Row = rows[e.Ref]
 			}
@@ -148,7 +194,9 @@ func Read(ctx context.Context, page primitives.Page, frame primitives.FrameID, m
 }
 
 func snapshot(ctx context.Context, page primitives.Page) (map[string]*Row, error) {
-	r := catalog.Standard().Invoke(ctx, page, "page.snapshot", []byte(`{"format":"json","max_nodes":20000,"max_bytes":5000000}`))
+	r := catalog.Standard().Invoke(
+		ctx, page, "page.snapshot", []byte(`{"format":"json","max_nodes":20000,"max_bytes":5000000}`),
+	)
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -212,7 +260,9 @@ func (e *Element) states() []string {
 	}
 	compare := func(name, ours string) {
 		if t := theirs(name); t != ours {
-			out = append(out, fmt.Sprintf("%s (%s): %s is %q, the browser says %q", e.Label, e.Theirs.Role, name, ours, t))
+			out = append(
+				out, fmt.Sprintf("%s (%s): %s is %q, the browser says %q", e.Label, e.Theirs.Role, name, ours, t),
+			)
 		}
 	}
 	yes := func(b bool) string {

@@ -21,19 +21,70 @@ type Reason struct {
 
 // reasons are the differences that stay. A difference that fits none of them fails a test.
 var reasons = compiled([]Reason{
-	{Fits: `\(LayoutTable(?:Row|Cell)?\): role is "(?:table|row|cell)", the browser says "generic"$`, Seen: "Sphinx, TiddlyWiki", Because: "The browser takes a table for layout by how it is drawn. HTML says table, and its rows read as one line each."},
-	{Fits: `\(LayoutTable\): name is "", the browser says`, Seen: "Sphinx", Because: "A container that is drawn as a table has no name in ARIA; its title is told as text."},
-	{Fits: `\(generic\): name is "", the browser says`, Seen: "Leaflet, Cloud Commander, Verdaccio", Because: "The browser names a container that has the focus by a part of its content. ARIA gives a container no name."},
-	{Fits: `\(group\): role is "generic", the browser says "group"$`, Seen: "Node-RED, TiddlyWiki, Ungit", Because: "The browser calls what can be dragged, and a group of a drawing, a group. A row marks it `[draggable]` instead."},
-	{Fits: `\(graphics-symbol\): role is "generic"`, Seen: "Ungit", Because: "Roles of the graphics module of ARIA are not used: a shape of a drawing is a container with a name."},
-	{Fits: `\(listitem\): (?:role is "option", the browser says "listitem"|name is "[^"]+", the browser says "")$`, Seen: "Streamlit", Because: "An option that is in its list, but not next to it. The page says that it is one, and an agent chooses it."},
-	{Fits: `^(?:.*: )?(?:a\.md-search-result__link|td\.list-buttons-column|a#h1|(?:button|div)#[che]-(?:article|fieldset|form|group))\b.*(?:name is|the snapshot calls it)`, Seen: "MkDocs Material, Flask-Admin, the page parts",
-		Because: "The browser leaves an article, a form or a group out of the name of what is around it. Accname 1.2 counts all content, and without it a link has no words."},
-	{Fits: `a\.email-item-link \(link\): (?:name is|the snapshot calls it)`, Seen: "MailDev", Because: "The browser runs two words together that are drawn apart, where an element between them is hidden."},
-	{Fits: `\((?:generic|group|heading|img|list|navigation|region|textbox)\): expanded is "(?:true|false)", the browser says ""$`, Seen: "Django admin", Because: "ARIA does not have the state on this role. A row tells what the page says."},
-	{Fits: `\((?:button|checkbox|combobox|radio|switch)\): required is "true", the browser says ""$`, Seen: "Django admin", Because: "The protocol of the browser leaves the state out of these roles. HTML has it."},
-	{Fits: `_list_\d+ \(option\): the snapshot has no row for it`, Seen: "Ant Design", Because: "Options without size are kept beside those that are drawn, which have rows."},
-	{Fits: `\.el-popper\..*name is "", the browser says`, Seen: "Element Plus", Because: "A tooltip that holds a list: the browser takes the label of the list."},
+	{
+		Fits: `\(LayoutTable(?:Row|Cell)?\): role is "(?:table|row|cell)", the browser says "generic"$`,
+		Seen: "Sphinx, TiddlyWiki",
+		Because: "The browser takes a table for layout by how it is drawn. HTML says table, and its rows read as one " +
+			"line each.",
+	},
+	{
+		Fits:    `\(LayoutTable\): name is "", the browser says`,
+		Seen:    "Sphinx",
+		Because: "A container that is drawn as a table has no name in ARIA; its title is told as text.",
+	},
+	{
+		Fits: `\(generic\): name is "", the browser says`,
+		Seen: "Leaflet, Cloud Commander, Verdaccio",
+		Because: "The browser names a container that has the focus by a part of its content. ARIA gives a container " +
+			"no name.",
+	},
+	{
+		Fits: `\(group\): role is "generic", the browser says "group"$`,
+		Seen: "Node-RED, TiddlyWiki, Ungit",
+		Because: "The browser calls what can be dragged, and a group of a drawing, a group. A row marks it " +
+			"`[draggable]` instead.",
+	},
+	{
+		Fits:    `\(graphics-symbol\): role is "generic"`,
+		Seen:    "Ungit",
+		Because: "Roles of the graphics module of ARIA are not used: a shape of a drawing is a container with a name.",
+	},
+	{
+		Fits: `\(listitem\): (?:role is "option", the browser says "listitem"|name is "[^"]+", the browser says ` +
+			`"")$`,
+		Seen: "Streamlit",
+		Because: "An option that is in its list, but not next to it. The page says that it is one, and an agent " +
+			"chooses it.",
+	},
+	{Fits: `^(?:.*: )?(?:a\.md-search-result__link|td\.list-buttons-column|a#h1|(?:button|div)#[che]-(?:article|` +
+		`fieldset|form|group))\b.*(?:name is|the snapshot calls it)`,
+		Seen: "MkDocs Material, Flask-Admin, the page parts",
+		Because: "The browser leaves an article, a form or a group out of the name of what is around it. " +
+			"Accname 1.2 counts all content, and without it a link has no words."},
+	{
+		Fits:    `a\.email-item-link \(link\): (?:name is|the snapshot calls it)`,
+		Seen:    "MailDev",
+		Because: "The browser runs two words together that are drawn apart, where an element between them is hidden.",
+	},
+	{Fits: `\((?:generic|group|heading|img|list|navigation|region|textbox)\): expanded is "(?:true|false)", ` +
+		`the browser says ""$`,
+		Seen:    "Django admin",
+		Because: "ARIA does not have the state on this role. A row tells what the page says."},
+	{
+		Fits:    `\((?:button|checkbox|combobox|radio|switch)\): required is "true", the browser says ""$`,
+		Seen:    "Django admin",
+		Because: "The protocol of the browser leaves the state out of these roles. HTML has it.",
+	},
+	{
+		Fits:    `_list_\d+ \(option\): the snapshot has no row for it`,
+		Seen:    "Ant Design",
+		Because: "Options without size are kept beside those that are drawn, which have rows.",
+	},
+	{
+		Fits:    `\.el-popper\..*name is "", the browser says`,
+		Seen:    "Element Plus",
+		Because: "A tooltip that holds a list: the browser takes the label of the list.",
+	},
 })
 
 func compiled(all []Reason) []Reason {
@@ -94,9 +145,13 @@ difference that is not here.
 `)
 	var last Compared
 	if json.Unmarshal(compared, &last) == nil {
-		fmt.Fprintf(&b, "The last run over the applications compared %d elements on %d looks at %d applications.\n\n", last.Elements, last.Looks, last.Applications)
+		fmt.Fprintf(
+			&b, "The last run over the applications compared %d elements on %d looks at %d applications.\n\n",
+			last.Elements, last.Looks, last.Applications,
+		)
 	}
-	b.WriteString("What differs, where it was seen, and why it stays:\n\n- Everywhere: a name that CSS draws in capitals is given as it is written.\n" +
+	b.WriteString("What differs, where it was seen, and why it stays:\n\n- Everywhere: a name that CSS draws in " +
+		"capitals is given as it is written.\n" +
 		"- Everywhere: characters of private use, which icon fonts draw, are in no name.\n")
 	for _, r := range reasons {
 		b.WriteString(wrapped("- " + r.Seen + ": " + r.Because))

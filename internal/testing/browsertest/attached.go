@@ -70,7 +70,11 @@ func (r *running) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.process, r.transport, err = launch.Start(launch.Options{Path: found.Path, NoSandbox: launch.NeedsNoSandbox(), ExtraArgs: []string{"--remote-debugging-port=0"}})
+	r.process, r.transport, err = launch.Start(launch.Options{
+		Path:      found.Path,
+		NoSandbox: launch.NeedsNoSandbox(),
+		ExtraArgs: []string{"--remote-debugging-port=0"},
+	})
 	if err != nil {
 		return err
 	}

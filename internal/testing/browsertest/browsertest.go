@@ -210,7 +210,12 @@ func Tab(tb testing.TB) *browser.Tab {
 	}
 	shared.mu.Lock()
 	shared.tabs++
-	t.SetIdentity(primitives.TabInfo{ID: shared.tabs, RuntimeID: fmt.Sprintf("rt-%d", shared.tabs), RuntimeKey: fmt.Sprintf("test-tab:%d", shared.tabs), Active: true})
+	t.SetIdentity(primitives.TabInfo{
+		ID:         shared.tabs,
+		RuntimeID:  fmt.Sprintf("rt-%d", shared.tabs),
+		RuntimeKey: fmt.Sprintf("test-tab:%d", shared.tabs),
+		Active:     true,
+	})
 	shared.mu.Unlock()
 	return t
 }

@@ -40,7 +40,8 @@ func Spawn(t testing.TB, ready string, env []string, program string, args ...str
 	in := bufio.NewReader(out)
 	for said := ""; !strings.Contains(said, ready); {
 		line, err := in.ReadString('\n')
-		if said += line; err != nil {
+		said += line
+		if err != nil {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			t.Fatalf("%s %v said %q and %q", program, args, said, words.String())
@@ -68,7 +69,8 @@ func (p *Process) Kill() {
 func NATS(t testing.TB, dir string) (program string) {
 	t.Helper()
 	program = filepath.Join(dir, "nats-server")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput()
+	if err != nil {
 		t.Fatalf("building nats-server: %v\n%s", err, out)
 	}
 	return program

@@ -52,14 +52,25 @@ type queue struct{ last chan struct{} }
 const Manifest = `{"protocol":"actions.json","version":1,"primitive_dictionary":{"version":1,"stage":1,"primitives":[` +
 	`{"name":"sleep","summary":"wait","input_schema":{"type":"object","properties":{"ms":{"type":"integer"}}}},` +
 	`{"name":"echo","summary":"say it again","input_schema":{"type":"object"}},` +
-	`{"name":"locator.wait_for","summary":"wait for an element","input_schema":{"type":"object","properties":{"timeout_ms":{"type":"integer"}}}}` +
-	`]},"tools":[{"name":"actions.site","description":"the site","input_schema":{"type":"object","required":["mode"],"properties":{"mode":{"type":"string"}}}}]}`
+	`{"name":"locator.wait_for","summary":"wait for an element","input_schema":{"type":"object",` +
+	`"properties":{"timeout_ms":{"type":"integer"}}}}` +
+	`]},"tools":[{"name":"actions.site","description":"the site","input_schema":{"type":"object","required":["mode"],` +
+	`"properties":{"mode":{"type":"string"}}}}]}`
 
 // New returns a host with the given tabs; the first one is active.
 func New(tabs ...runtime.TabStatus) *Host {
 	h := &Host{
-		InfoValue:     runtime.Info{Version: "0.0.1", Host: "chromium-cdp", Browser: "Chrome/1.2.3", Device: "test · 0001", Capabilities: []string{"browser.screenshot"}},
-		ManifestValue: json.RawMessage(Manifest), queues: map[string]*queue{}, subs: map[int]func(runtime.Event){}, runs: map[string]int{},
+		InfoValue: runtime.Info{
+			Version:      "0.0.1",
+			Host:         "chromium-cdp",
+			Browser:      "Chrome/1.2.3",
+			Device:       "test · 0001",
+			Capabilities: []string{"browser.screenshot"},
+		},
+		ManifestValue: json.RawMessage(Manifest),
+		queues:        map[string]*queue{},
+		subs:          map[int]func(runtime.Event){},
+		runs:          map[string]int{},
 	}
 	for i := range tabs {
 		tabs[i].Active = tabs[i].Active || i == 0
@@ -71,8 +82,13 @@ func New(tabs ...runtime.TabStatus) *Host {
 // Tab makes a tab status.
 func Tab(n int, url, title string) runtime.TabStatus {
 	return runtime.TabStatus{
-		RuntimeID: fmt.Sprintf("rt-%d", n), RuntimeKey: fmt.Sprintf("tab:%d", n), AuthorizationID: fmt.Sprintf("auth-%d", n),
-		TabID: n, WindowID: 1, URL: url, Title: title,
+		RuntimeID:       fmt.Sprintf("rt-%d", n),
+		RuntimeKey:      fmt.Sprintf("tab:%d", n),
+		AuthorizationID: fmt.Sprintf("auth-%d", n),
+		TabID:           n,
+		WindowID:        1,
+		URL:             url,
+		Title:           title,
 	}
 }
 
@@ -222,7 +238,10 @@ func (h *Host) Accept(call runtime.Call, done func(runtime.Reply)) func() {
 			h.mu.Unlock()
 			reply = h.run(ctx, t, call)
 		}
-		reply.ID, reply.RuntimeID, reply.URL, reply.Duration = call.ID, t.RuntimeID, h.url(t.RuntimeID), time.Since(start)
+		reply.URL = h.url(t.RuntimeID)
+		reply.ID = call.ID
+		reply.RuntimeID = t.RuntimeID
+		reply.Duration = time.Since(start)
 		done(reply)
 	}()
 	return cancel
@@ -242,8 +261,10 @@ func (h *Host) url(runtimeID string) string {
 func (h *Host) pick(to runtime.Target) (runtime.TabStatus, *fault.Error) {
 	var fit []runtime.TabStatus
 	for _, t := range h.tabs {
-		if (to.RuntimeID == "" || to.RuntimeID == t.RuntimeID) && (to.RuntimeKey == "" || to.RuntimeKey == t.RuntimeKey) &&
-			(to.TabID == 0 || to.TabID == t.TabID) &&
+		if to.RuntimeID != "" && to.RuntimeID != t.RuntimeID || to.RuntimeKey != "" && to.RuntimeKey != t.RuntimeKey {
+			continue
+		}
+		if (to.TabID == 0 || to.TabID == t.TabID) &&
 			strings.Contains(strings.ToLower(t.URL), strings.ToLower(to.URLContains)) &&
 			strings.Contains(strings.ToLower(t.Title), strings.ToLower(to.TitleContains)) {
 			fit = append(fit, t)
@@ -275,7 +296,9 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	echo := runtime.Reply{Output: json.RawMessage(fmt.Sprintf(`{"ok":true,"runtime_id":%q,"value":%s}`, t.RuntimeID, args))}
+	echo := runtime.Reply{
+		Output: json.RawMessage(fmt.Sprintf(`{"ok":true,"runtime_id":%q,"value":%s}`, t.RuntimeID, args)),
+	}
 	wait := func(d time.Duration) *fault.Error {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
@@ -284,7 +307,8 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 			return nil
 		case <-ctx.Done():
 			if ctx.Err() == context.DeadlineExceeded {
-				return fault.New(fault.HandlerTimeout, "the call did not finish in time").With("elapsed_ms", call.Timeout.Milliseconds())
+				return fault.New(fault.HandlerTimeout, "the call did not finish in time").
+					With("elapsed_ms", call.Timeout.Milliseconds())
 			}
 			return fault.New(fault.Cancelled, "the call was cancelled")
 		}
@@ -294,7 +318,9 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 		return echo
 	case "actions.site":
 		if m := call.Map; m != nil {
-			return runtime.Reply{Output: json.RawMessage(fmt.Sprintf(`{"ok":true,"value":%s,"map_path":%q,"map":%s}`, args, m.Path, m.JSON))}
+			return runtime.Reply{Output: json.RawMessage(
+				fmt.Sprintf(`{"ok":true,"value":%s,"map_path":%q,"map":%s}`, args, m.Path, m.JSON),
+			)}
 		}
 		return echo
 	case "sleep":
@@ -308,8 +334,9 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 		return runtime.Reply{Err: fault.New(fault.TargetNotFound, "no element matches").With("selector", "#x")}
 	case "soft":
 		return runtime.Reply{
-			Answer: json.RawMessage(`{"ok":false,"primitive":"soft","adapter":"cdp","error":{"code":"target_not_found","message":"no element matches"}}`),
-			Err:    fault.New(fault.TargetNotFound, "no element matches"),
+			Answer: json.RawMessage(`{"ok":false,"primitive":"soft","adapter":"cdp",` +
+				`"error":{"code":"target_not_found","message":"no element matches"}}`),
+			Err: fault.New(fault.TargetNotFound, "no element matches"),
 		}
 	case "big":
 		return runtime.Reply{Output: json.RawMessage(`{"ok":true,"data":"` + strings.Repeat("x", in.Bytes) + `"}`)}
@@ -346,5 +373,7 @@ func (h *Host) run(ctx context.Context, t runtime.TabStatus, call runtime.Call) 
 		}
 		return echo
 	}
-	return runtime.Reply{Err: fault.New(fault.UnknownAction, "no declared action or primitive has the name %q", call.Name)}
+	return runtime.Reply{
+		Err: fault.New(fault.UnknownAction, "no declared action or primitive has the name %q", call.Name),
+	}
 }

@@ -29,9 +29,14 @@ func Editor() ([]byte, error) {
 		return nil, fmt.Errorf("reading the schema of the format: %w", err)
 	}
 	root["$id"] = ID
-	root["$comment"] = "Generated from sites/manifest/schema and the records in primitives by make generate. Do not edit."
+	root["$comment"] = "Generated from sites/manifest/schema and the records in primitives by make generate. " +
+		"Do not edit."
 	defs := root["$defs"].(object)
-	defs["slot"] = object{"type": "string", "pattern": `^\s*\{%[\s\S]*%\}\s*$`, "description": "an expression: {% input.name %}"}
+	defs["slot"] = object{
+		"type":        "string",
+		"pattern":     `^\s*\{%[\s\S]*%\}\s*$`,
+		"description": "an expression: {% input.name %}",
+	}
 	var names, summaries []any
 	h := hoist{defs: defs, count: map[string]int{}, names: map[string]string{}}
 	var arguments []object
@@ -42,7 +47,9 @@ func Editor() ([]byte, error) {
 		}
 		in = open(in).(object)
 		in["patternProperties"] = otherSpellings
-		names, summaries, arguments = append(names, r.Name), append(summaries, r.Summary), append(arguments, in)
+		names = append(names, r.Name)
+		summaries = append(summaries, r.Summary)
+		arguments = append(arguments, in)
 		h.look(in)
 	}
 	var ofSteps, ofAbstract []any
@@ -58,7 +65,11 @@ func Editor() ([]byte, error) {
 	}
 	defs["workflow"] = workflow
 	defs["workflowStep"] = with(workflowStep, object{
-		"primitive": object{"description": "a primitive of the dictionary", "enum": names, "enumDescriptions": summaries},
+		"primitive": object{
+			"description":      "a primitive of the dictionary",
+			"enum":             names,
+			"enumDescriptions": summaries,
+		},
 	}, ofSteps)
 	defs["afterEach"] = with(afterEach, object{}, slices.DeleteFunc(slices.Clone(ofSteps), func(c any) bool {
 		return !slices.Contains(waits, c.(object)["if"].(object)["properties"].(object)["primitive"].(object)["const"])
@@ -81,7 +92,8 @@ func Editor() ([]byte, error) {
 		},
 	}
 	step["allOf"] = ofAbstract
-	if root, err = copied(root); err != nil { // parts of it are shared, and variables of this package
+	root, err = copied(root)
+	if err != nil { // parts of it are shared, and variables of this package
 		return nil, err
 	}
 	strict(root, nil)
@@ -106,7 +118,9 @@ const locatorDef = "locator"
 
 // argumentsOf says what the arguments of a step are, when its primitive is the one named.
 func argumentsOf(by, member, name string, required bool) object {
-	then := object{"properties": object{member: object{"if": object{"type": "object"}, "then": object{"$ref": "#/$defs/arguments." + name}}}}
+	then := object{"properties": object{
+		member: object{"if": object{"type": "object"}, "then": object{"$ref": "#/$defs/arguments." + name}},
+	}}
 	if required {
 		then["required"] = []any{member}
 	}
@@ -185,7 +199,9 @@ func orSlot(v any) any {
 }
 
 func takesText(s object) bool {
-	for _, narrow := range []string{"enum", "const", "pattern", "maxLength", "minLength", "anyOf", "allOf", "$ref", "not"} {
+	for _, narrow := range []string{
+		"enum", "const", "pattern", "maxLength", "minLength", "anyOf", "allOf", "$ref", "not",
+	} {
 		if _, ok := s[narrow]; ok {
 			return false
 		}

@@ -92,7 +92,9 @@ func TestEditorsMarkNoGoodMap(t *testing.T) {
 	if err != nil || len(good) < 50 {
 		t.Fatalf("%d maps, %v", len(good), err)
 	}
-	for _, path := range append(good, "../../../testdata/maps/arguments/all-well/actions.json", "../../../sites/demo/actions.json") {
+	for _, path := range append(
+		good, "../../../testdata/maps/arguments/all-well/actions.json", "../../../sites/demo/actions.json",
+	) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -110,10 +112,12 @@ func TestEditorsMarkNoGoodMap(t *testing.T) {
 func TestEditorsMarkWrongArguments(t *testing.T) {
 	s := compiled(t)
 	step := func(step string) string {
-		return `{"protocol":"actions.json","version":1,"tools":[{"name":"a.b","description":"d","input_schema":{"type":"object"},` + step + `}]}`
+		return `{"protocol":"actions.json","version":1,"tools":[{"name":"a.b","description":"d",` +
+			`"input_schema":{"type":"object"},` + step + `}]}`
 	}
 	workflow := func(args string) string {
-		return step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s","primitive":"pointer.click","args":` + args + `}]}`)
+		return step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s",` +
+			`"primitive":"pointer.click","args":` + args + `}]}`)
 	}
 	const at = "/tools/0/workflow/steps/0"
 	for _, tc := range []struct{ name, text, pointer string }{
@@ -123,10 +127,18 @@ func TestEditorsMarkWrongArguments(t *testing.T) {
 		{"a type", workflow(`{"x":1,"y":2,"modifiers":"{% 1 %} and more"}`), at + "/args/modifiers"},
 		{"an argument that it does not take", workflow(`{"x":1,"y":2,"buton":"left"}`), at + "/args"},
 		{"an argument in a locator", workflow(`{"locator":{"selektor":"a"}}`), at + "/args/locator"},
-		{"a primitive", step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s","primitive":"pointer.clik"}]}`), at + "/primitive"},
-		{"a field of a step", step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s","primitive":"page.info","retries":3}]}`), at},
-		{"no bound", step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s","primitive":"page.info","for_each":"{% input.all %}"}]}`), at},
-		{"an abstract step", step(`"x_actions":{"execution":{"steps":[{"type":"pointer.click","arguments":{"x":1,"y":2,"button":7}}]}}`), "/tools/0/x_actions/execution/steps/0/arguments/button"},
+		{"a primitive", step(
+			`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s","primitive":"pointer.clik"}]}`,
+		), at + "/primitive"},
+		{"a field of a step", step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s",` +
+			`"primitive":"page.info","retries":3}]}`), at},
+		{"no bound", step(`"workflow":{"version":1,"expression_language":"jsonata","steps":[{"id":"s",` +
+			`"primitive":"page.info","for_each":"{% input.all %}"}]}`), at},
+		{
+			"an abstract step",
+			step(`"x_actions":{"execution":{"steps":[{"type":"pointer.click","arguments":{"x":1,"y":2,"button":7}}]}}`),
+			"/tools/0/x_actions/execution/steps/0/arguments/button",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := refused(t, s, []byte(tc.text))
@@ -135,7 +147,8 @@ func TestEditorsMarkWrongArguments(t *testing.T) {
 				t.Errorf("refused at %q: expected none", got)
 			case tc.pointer != "" && !slices.Contains(got, tc.pointer):
 				t.Errorf("refused at %q: expected %q", got, tc.pointer)
-			case tc.pointer != "" && slices.ContainsFunc(got, func(p string) bool { return !strings.HasPrefix(p, tc.pointer) }):
+			case tc.pointer != "" &&
+				slices.ContainsFunc(got, func(p string) bool { return !strings.HasPrefix(p, tc.pointer) }):
 				t.Errorf("refused at %q: expected %q alone", got, tc.pointer)
 			}
 		})
@@ -145,7 +158,10 @@ func TestEditorsMarkWrongArguments(t *testing.T) {
 // beyondEditors are problems that the schema leaves to validate: one of two arguments
 // that exclude each other may be an expression that gives nothing, and what is below
 // another spelling of a name is not judged.
-var beyondEditors = []string{"values/tools/0/workflow/steps/4/args/conditions/0", "in-locators/tools/0/workflow/steps/2/args/locator/hasText/contain"}
+var beyondEditors = []string{
+	"values/tools/0/workflow/steps/4/args/conditions/0",
+	"in-locators/tools/0/workflow/steps/2/args/locator/hasText/contain",
+}
 
 // What validate refuses in the arguments of steps, editors mark: at the value, or at the
 // object that lacks it or has it too much.
@@ -173,7 +189,8 @@ func TestEditorsMarkWhatValidateRefuses(t *testing.T) {
 				continue
 			}
 			if !slices.ContainsFunc(marked, func(p string) bool {
-				return p == e.Pointer || p == filepath.Dir(e.Pointer) || e.Code == "missing_field" && p == filepath.Dir(filepath.Dir(e.Pointer))
+				return p == e.Pointer || p == filepath.Dir(e.Pointer) ||
+					e.Code == "missing_field" && p == filepath.Dir(filepath.Dir(e.Pointer))
 			}) {
 				t.Errorf("%s: %s at %s is not marked: %q", name, e.Code, e.Pointer, marked)
 			}
@@ -194,7 +211,10 @@ func TestStepTypesAreThoseOfTheReference(t *testing.T) {
 	n := 0
 	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*) \\|").FindAllSubmatch(text, -1) {
 		for _, word := range regexp.MustCompile("`([a-z_]+)`").FindAllSubmatch(row[1], -1) {
-			if slices.Contains([]string{"missing_handler", "handler_failed", "handler_timeout", "invalid_result", "payload_too_large"}, string(word[1])) {
+			if slices.Contains(
+				[]string{"missing_handler", "handler_failed", "handler_timeout", "invalid_result", "payload_too_large"},
+				string(word[1]),
+			) {
 				continue // codes, of another table
 			}
 			n++

@@ -32,7 +32,10 @@ var stepTypes = []struct{ name, about string }{
 }
 
 // waits are the primitives that after_each may run.
-var waits = []any{"locator.wait_for", "locator.element_info", "dom.observe.visible", "viewport.scroll", "overlay.menu.hide", "overlay.menu.show"}
+var waits = []any{
+	"locator.wait_for", "locator.element_info", "dom.observe.visible",
+	"viewport.scroll", "overlay.menu.hide", "overlay.menu.show",
+}
 
 var workflow = object{
 	"type":     "object",
@@ -40,10 +43,15 @@ var workflow = object{
 	"properties": object{
 		"version":             object{"description": "always 1", "const": 1},
 		"expression_language": object{"description": "always jsonata", "const": "jsonata"},
-		"steps":               object{"description": "the steps, in order", "type": "array", "maxItems": 25, "items": object{"$ref": "#/$defs/workflowStep"}},
-		"output":              object{"description": "value of the action, with expressions"},
-		"postcondition":       object{"description": "what must hold on the page afterwards", "type": "object"},
-		"x_state_machine":     object{"description": "ignored"},
+		"steps": object{
+			"description": "the steps, in order",
+			"type":        "array",
+			"maxItems":    25,
+			"items":       object{"$ref": "#/$defs/workflowStep"},
+		},
+		"output":          object{"description": "value of the action, with expressions"},
+		"postcondition":   object{"description": "what must hold on the page afterwards", "type": "object"},
+		"x_state_machine": object{"description": "ignored"},
 	},
 	"additionalProperties": false,
 }
@@ -52,15 +60,36 @@ var workflowStep = object{
 	"type":     "object",
 	"required": []any{"id", "primitive"},
 	"properties": object{
-		"id":           object{"description": "name of the step, each once", "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]*$"},
-		"args":         object{"description": "arguments of the primitive, with expressions", "type": []any{"object", "null"}},
-		"when":         object{"description": "the step is skipped when this is not true: {% … %}"},
-		"for_each":     object{"description": "a list: the primitive runs for each item"},
-		"max_items":    object{"description": "at most so many items; needed with for_each", "type": "number", "minimum": 1, "maximum": 50},
-		"retry_until":  object{"description": "the primitive runs again until this is true: {% … %}"},
-		"max_attempts": object{"description": "at most so many runs; needed with retry_until", "type": "number", "minimum": 1, "maximum": 50},
-		"after_each":   object{"description": "what runs between two attempts", "$ref": "#/$defs/afterEach"},
-		"on_error":     object{"description": "whether a failure of the step ends the workflow", "enum": []any{"stop", "continue"}, "default": "stop"},
+		"id": object{
+			"description": "name of the step, each once",
+			"type":        "string",
+			"pattern":     "^[A-Za-z][A-Za-z0-9_-]*$",
+		},
+		"args": object{
+			"description": "arguments of the primitive, with expressions",
+			"type":        []any{"object", "null"},
+		},
+		"when":     object{"description": "the step is skipped when this is not true: {% … %}"},
+		"for_each": object{"description": "a list: the primitive runs for each item"},
+		"max_items": object{
+			"description": "at most so many items; needed with for_each",
+			"type":        "number",
+			"minimum":     1,
+			"maximum":     50,
+		},
+		"retry_until": object{"description": "the primitive runs again until this is true: {% … %}"},
+		"max_attempts": object{
+			"description": "at most so many runs; needed with retry_until",
+			"type":        "number",
+			"minimum":     1,
+			"maximum":     50,
+		},
+		"after_each": object{"description": "what runs between two attempts", "$ref": "#/$defs/afterEach"},
+		"on_error": object{
+			"description": "whether a failure of the step ends the workflow",
+			"enum":        []any{"stop", "continue"},
+			"default":     "stop",
+		},
 		"settle_after": object{"description": "what to wait for afterwards", "$ref": "#/$defs/settleAfter"},
 	},
 	"dependentRequired":    object{"for_each": []any{"max_items"}, "retry_until": []any{"max_attempts"}},

@@ -52,7 +52,8 @@ func strict(node any, typed []any) {
 	}
 	apart(s)
 	if t, ok := s["type"]; ok {
-		if typed, ok = t.([]any); !ok {
+		typed, ok = t.([]any)
+		if !ok {
 			typed = []any{t}
 		}
 	}

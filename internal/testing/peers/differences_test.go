@@ -49,7 +49,8 @@ type seen struct {
 func (d differences) check(t *testing.T) {
 	t.Helper()
 	for i, r := range d {
-		if r.Why == "" || r.Path == "" || !slices.Contains([]string{"quirk", "environment", "program", "addition"}, r.Kind) {
+		if r.Why == "" || r.Path == "" ||
+			!slices.Contains([]string{"quirk", "environment", "program", "addition"}, r.Kind) {
 			t.Errorf("differences.json/%d explains nothing: %+v", i, *r)
 		}
 		if r.Kind == "quirk" && r.Path == "*" {
@@ -59,7 +60,10 @@ func (d differences) check(t *testing.T) {
 			t.Errorf("differences.json/%d: a quirk has a name and nothing else has one: %+v", i, *r)
 		}
 		if r.Kind == "quirk" && (r.Profile != quirks.StrictProfile || !quirks.Extension().Has(quirks.Name(r.Quirk))) {
-			t.Errorf("differences.json/%d: a quirk is one of the table, and only the strict profile differs by it: %+v", i, *r)
+			t.Errorf(
+				"differences.json/%d: a quirk is one of the table, and only the strict profile differs by it: %+v",
+				i, *r,
+			)
 		}
 		for _, p := range []string{r.Page, r.Call, r.Path} {
 			if _, err := path.Match(p, ""); err != nil {
@@ -72,14 +76,19 @@ func (d differences) check(t *testing.T) {
 // explains returns the row about a difference, nil for none.
 func (d differences) explains(profile string, where seen, diff difference) *row {
 	for _, r := range d {
-		if r.Profile != "" && r.Profile != profile || !strings.Contains(where.Args, r.Args) || !matches(r.Page, where.Page) || !matches(r.Call, where.Call) || !matches(r.Path, diff.path) {
+		if r.Profile != "" && r.Profile != profile || !strings.Contains(where.Args, r.Args) {
+			continue
+		}
+		if !matches(r.Page, where.Page) || !matches(r.Call, where.Call) || !matches(r.Path, diff.path) {
 			continue
 		}
 		if r.Kind == "addition" && diff.upstream != "absent" {
 			continue
 		}
 		if r.first == nil {
-			where.Path, where.Upstream, where.Program = diff.path, cut(diff.upstream), cut(diff.program)
+			where.Path = diff.path
+			where.Upstream = cut(diff.upstream)
+			where.Program = cut(diff.program)
 			r.first = &where
 		}
 		return r

@@ -55,9 +55,11 @@ func page(found evidence, table differences) string {
 	b.WriteString(profilesHead)
 	fmt.Fprintf(&b, "The last run made %d calls on %d pages.\n\n", found.Calls, found.Pages)
 	b.WriteString("| | extension profile | strict profile |\n|---|---|---|\n")
-	fmt.Fprintf(&b, "| calls answered and done as by the extension, apart from ids, clocks, texts and further members | %d | %d |\n", found.Same[quirks.ExtensionProfile], found.Same[quirks.StrictProfile])
+	fmt.Fprintf(&b, "| calls answered and done as by the extension, apart from ids, clocks, texts and further "+
+		"members | %d | %d |\n", found.Same[quirks.ExtensionProfile], found.Same[quirks.StrictProfile])
 	b.WriteString("\nThe other calls meet a quirk or a limit of the environment.\n")
-	b.WriteString("\n## Quirks\n\nEach is a way in which the strict profile differs on purpose. Its name leads to the description.\n")
+	b.WriteString("\n## Quirks\n\nEach is a way in which the strict profile differs on purpose. Its name leads to " +
+		"the description.\n")
 	for _, q := range quirks.All() {
 		fmt.Fprintf(&b, "\n### [`%s`](reference/quirks.md#%[1]s)\n\n", q.Name)
 		shown := found.Quirks[string(q.Name)]
@@ -65,7 +67,10 @@ func page(found evidence, table differences) string {
 			item(&b, "no call of the suite meets it; `"+q.Proof+"` shows both sides")
 		}
 		for _, s := range shown[:min(len(shown), 3)] {
-			item(&b, fmt.Sprintf("call %d of `%s`, `%s` with %s: `%s` is %s with the extension, %s here", s.At, s.Page, s.Call, code(s.Args), s.Path, code(s.Upstream), code(s.Program)))
+			item(&b, fmt.Sprintf(
+				"call %d of `%s`, `%s` with %s: `%s` is %s with the extension, %s here",
+				s.At, s.Page, s.Call, code(s.Args), s.Path, code(s.Upstream), code(s.Program),
+			))
 		}
 	}
 	for _, part := range []struct{ kind, title, about string }{

@@ -31,7 +31,8 @@ const boardMap = `{"protocol":"actions.json","version":"0.1.0-working","tools":[
    "projection":{"language":"jsonata","expression":"{\"head\": records.head.text}"}},
    "summaries":[{"name":"agent_context","description":"Short.","expression":"{\"short\": state.head}"}]}]}`
 
-const boardPage = `<!doctype html><title>Board</title><h1>Board</h1><label>Title <input id="title"></label><button id="go">Go</button>`
+const boardPage = `<!doctype html><title>Board</title><h1>Board</h1><label>Title <input id="title"></label>` +
+	`<button id="go">Go</button>`
 
 // TestPeersHub connects the real extension to the hub by the documented steps, on an
 // https and on an http page, and calls what the hub answers for it and every tool of
@@ -68,17 +69,25 @@ func (x *extensionOnHub) run(scheme string) {
 	if err := os.MkdirAll(maps, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"actions.json": boardMap, "SKILL.md": "---\nname: guide\n---\nAdd titles.\n"} {
+	for name, text := range map[string]string{
+		"actions.json": boardMap,
+		"SKILL.md":     "---\nname: guide\n---\nAdd titles.\n",
+	} {
 		if err := os.WriteFile(filepath.Join(maps, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	connected := make(chan struct{}, 8)
-	h, err := hub.New(hub.Options{Listen: "127.0.0.1:0", StorageRoot: root, PayloadFolder: t.TempDir(), OnRuntime: func(c hub.RuntimeChange) {
-		if c.Kind == "connected" {
-			connected <- struct{}{}
-		}
-	}})
+	h, err := hub.New(hub.Options{
+		Listen:        "127.0.0.1:0",
+		StorageRoot:   root,
+		PayloadFolder: t.TempDir(),
+		OnRuntime: func(c hub.RuntimeChange) {
+			if c.Kind == "connected" {
+				connected <- struct{}{}
+			}
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +161,10 @@ func (x *extensionOnHub) sites() {
 	x.gives("actions.site", `{"mode":"list"}`, `"board.add"`, `"board.fixed"`, `"agent_context"`, `"SKILL.md"`)
 	x.gives("actions.site", `{"mode":"call","action":"board.fixed"}`, `"n":7`)
 	x.gives("actions.site", `{"mode":"call","action":"board.info"}`, `"title":"Board"`)
-	x.gives("actions.site", `{"mode":"call","action":"board.add","arguments":{"title":"Milk"}}`, `"actions.workflow"`, `"value":"Milk"`)
+	x.gives(
+		"actions.site", `{"mode":"call","action":"board.add","arguments":{"title":"Milk"}}`,
+		`"actions.workflow"`, `"value":"Milk"`,
+	)
 	x.gives("actions.site", `{"mode":"state_read","projection_name":"board"}`, `"head":"Board"`, `"djb2:`)
 	x.gives("actions.site", `{"mode":"state_summary","projection_name":"board"}`, `"short":"Board"`)
 	x.gives("actions.site", `{"mode":"state_diff","projection_name":"board"}`, `"patches":[]`)
@@ -191,7 +203,10 @@ var catalogArguments = map[string]string{
 }
 
 // away are tools that end or change the page under the others.
-var away = []string{"browser.navigate", "browser.open_tab", "browser.close_tab", "browser.claimed_tabs.activate", "browser.dismiss_dialog", "storage.import_bundle"}
+var away = []string{
+	"browser.navigate", "browser.open_tab", "browser.close_tab",
+	"browser.claimed_tabs.activate", "browser.dismiss_dialog", "storage.import_bundle",
+}
 
 // catalog calls every tool that the extension describes: each is answered, with a
 // result or a failure of its own.
@@ -211,7 +226,8 @@ func (x *extensionOnHub) catalog(scheme string) {
 		if err == nil {
 			continue
 		}
-		if known := catalogArguments[tool.Name] != "" && scheme == "https"; known || r.Status != http.StatusOK && err.Code != "invalid_input" {
+		known := catalogArguments[tool.Name] != "" && scheme == "https"
+		if known || r.Status != http.StatusOK && err.Code != "invalid_input" {
 			x.Errorf("%s %s: status %d, %v", tool.Name, args, r.Status, err)
 		}
 	}

@@ -72,7 +72,8 @@ func newMany(t *testing.T, programs int, scheme string) *many {
 // ran once, or at most once where the call failed.
 func (m *many) call(mark string, target bridgekit.ToolCall, page string) error {
 	target.Name = "browser.run_javascript"
-	source := fmt.Sprintf(`const r = new XMLHttpRequest(); r.open('POST', '/?mark=%s', false); r.send(); return location.pathname + ' %[1]s'`, mark)
+	source := fmt.Sprintf(`const r = new XMLHttpRequest(); r.open('POST', '/?mark=%s', false); r.send(); `+
+		`return location.pathname + ' %[1]s'`, mark)
 	target.Arguments = raw(map[string]any{"source": source, "policy_exception_report": map[string]string{
 		"kind": "generic", "intended_tool": target.Name, "actions_json_path": "none", "reason": "load"}})
 	target.TimeoutMS = 8000
@@ -116,7 +117,10 @@ func (m *many) answering(after string) {
 	late := time.Now().Add(2 * time.Minute)
 	for i, page := range m.pages {
 		for n := 0; ; n++ {
-			err := m.call(fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(after, " ", "-"), i, n), bridgekit.ToolCall{TargetURLContains: page}, page)
+			err := m.call(
+				fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(after, " ", "-"), i, n),
+				bridgekit.ToolCall{TargetURLContains: page}, page,
+			)
 			if err == nil {
 				break
 			}
@@ -187,7 +191,8 @@ func rounds(t *testing.T, steps ...func()) {
 	var length time.Duration
 	if text := os.Getenv("OUTRIDER_LOAD"); text != "" {
 		var err error
-		if length, err = time.ParseDuration(text); err != nil {
+		length, err = time.ParseDuration(text)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,7 +36,9 @@ var (
 func TestTable(t *testing.T) {
 	groups, table := committed(t)
 	table.check(t)
-	pages, calls, named := map[string]bool{}, 0, map[string]bool{}
+	pages := map[string]bool{}
+	calls := 0
+	named := map[string]bool{}
 	for _, g := range groups {
 		pages[g.Page] = true
 		list := g.calls(t)
@@ -66,7 +68,9 @@ func TestPeers(t *testing.T) {
 	all := peerstest.All()
 	only := os.Getenv("OUTRIDER_PEERS_PAGE")
 	report := reporter(t)
-	found, pages, began := evidence{Same: map[string]int{}}, map[string]bool{}, time.Now()
+	found := evidence{Same: map[string]int{}}
+	pages := map[string]bool{}
+	began := time.Now()
 	for _, g := range groups {
 		if !all && !g.Sample && only == "" || only != "" && !strings.Contains(g.Page, only) {
 			continue
@@ -84,7 +88,9 @@ func TestPeers(t *testing.T) {
 			got := s.call(t, c.Name, args)
 			effects := map[string]any{}
 			if c.Then != "" {
-				effects = s.call(t, "browser.run_javascript", same(map[string]any{"source": "return Boolean(" + c.Then + ")"}))
+				effects = s.call(
+					t, "browser.run_javascript", same(map[string]any{"source": "return Boolean(" + c.Then + ")"}),
+				)
 			}
 			for _, peer := range peers {
 				if c.Save != "" {
@@ -97,7 +103,10 @@ func TestPeers(t *testing.T) {
 			for _, profile := range profiles {
 				diffs := compare(got[upstream], got[profile])
 				if c.Then != "" {
-					diffs = walk("then", member(effects[upstream], "body", "output", "result"), member(effects[profile], "body", "output", "result"), diffs)
+					diffs = walk(
+						"then", member(effects[upstream], "body", "output", "result"),
+						member(effects[profile], "body", "output", "result"), diffs,
+					)
 				}
 				same := true
 				for _, d := range diffs {
@@ -117,7 +126,10 @@ func TestPeers(t *testing.T) {
 		t.Logf("%s: %d calls in %s", g.Page, found.Calls-before, time.Since(shown).Round(time.Millisecond))
 	}
 	found.Pages = len(pages)
-	t.Logf("%d calls on %d pages in %s; answered and done as by the extension: %v", found.Calls, found.Pages, time.Since(began).Round(time.Second), found.Same)
+	t.Logf(
+		"%d calls on %d pages in %s; answered and done as by the extension: %v",
+		found.Calls, found.Pages, time.Since(began).Round(time.Second), found.Same,
+	)
 	if all && only == "" && !t.Failed() {
 		table.unused(t)
 		found.write(t, table)
@@ -297,7 +309,9 @@ func reporter(t *testing.T) func(where seen, profile string, d difference, by *r
 	t.Cleanup(func() { _ = f.Close() })
 	lines := json.NewEncoder(f)
 	return func(where seen, profile string, d difference, by *row) {
-		where.Path, where.Upstream, where.Program = d.path, string(raw(d.upstream)), string(raw(d.program))
+		where.Path = d.path
+		where.Upstream = string(raw(d.upstream))
+		where.Program = string(raw(d.program))
 		if err := lines.Encode(map[string]any{"profile": profile, "where": where, "by": by}); err != nil {
 			t.Error(err)
 		}

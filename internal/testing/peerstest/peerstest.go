@@ -134,7 +134,8 @@ func Drive(t testing.TB, script string, more ...string) *Driver {
 		d.cmd.Env = append(d.cmd.Env, "CHROME="+browser)
 	}
 	d.cmd.Stderr = os.Stderr
-	if d.in, err = d.cmd.StdinPipe(); err != nil {
+	d.in, err = d.cmd.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := d.cmd.StdoutPipe()
@@ -232,7 +233,9 @@ func (b *Bridge) Restart(t testing.TB) {
 	b.log.Reset()
 	b.cmd = exec.Command(filepath.Join(b.dir, "actions-json-mcp"), "serve", "--bind", b.Addr,
 		"--actions", filepath.Join(b.dir, "extension/actions/overlay.actions.json"))
-	b.cmd.Dir, b.cmd.Env, b.cmd.Stderr = b.home, append(os.Environ(), "HOME="+b.home, "ACTIONS_JSON_OPENAI_API_KEY="), &b.log
+	b.cmd.Dir = b.home
+	b.cmd.Env = append(os.Environ(), "HOME="+b.home, "ACTIONS_JSON_OPENAI_API_KEY=")
+	b.cmd.Stderr = &b.log
 	if err := b.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,8 @@ func ways(t *testing.T) []way {
 func TestTruthPageIsCurrent(t *testing.T) {
 	all := ways(t)
 	var b strings.Builder
-	b.WriteString("# What an action answers when a page deceives it\n\nGenerated from `testdata/pages/truthtable` by `make generate`; do not edit. Each page is acted on\n" +
+	b.WriteString("# What an action answers when a page deceives it\n\nGenerated from `testdata/pages/truthtable` by " +
+		"`make generate`; do not edit. Each page is acted on\n" +
 		"through three faces in a test: MCP, a bridge (`effects` requested) and the provider protocol. The\n" +
 		"test compares what a person would see with what the answer says. *Reached* says whether the act had\n" +
 		"the effect that it was meant to have. What is not reached is named in every answer, by the words or\n" +
@@ -124,7 +125,10 @@ func TestTruthPageIsCurrent(t *testing.T) {
 			reached++
 		}
 	}
-	fmt.Fprintf(&b, "%d ways: %d end well, %d do not. An answer that claims more than happened would fail the test.\n\n", len(all), reached, len(all)-reached)
+	fmt.Fprintf(
+		&b, "%d ways: %d end well, %d do not. An answer that claims more than happened would fail the test.\n\n",
+		len(all), reached, len(all)-reached,
+	)
 	b.WriteString("| way | reached | MCP | bridge | provider |\n|---|---|---|---|---|\n")
 	for _, w := range all {
 		if !w.Want && (w.Ends.MCP == "" || w.Ends.Bridge == "" || w.Ends.Provider == "") {
@@ -140,7 +144,10 @@ func TestTruthPageIsCurrent(t *testing.T) {
 		if w.Want {
 			yes = "yes"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", w.Way, yes, word(w.Ends.MCP), word(w.Ends.Bridge), word(w.Ends.Provider))
+		fmt.Fprintf(
+			&b, "| %s | %s | %s | %s | %s |\n",
+			w.Way, yes, word(w.Ends.MCP), word(w.Ends.Bridge), word(w.Ends.Provider),
+		)
 	}
 	if os.Getenv("OUTRIDER_GENERATE") != "" {
 		if err := os.WriteFile(truthPage, []byte(b.String()), 0o644); err != nil {
@@ -168,7 +175,9 @@ func site(t *testing.T) string {
 	mux.HandleFunc("/next", html("<title>next</title><h1>Next</h1>"))
 	mux.HandleFunc("/login", html("<title>login</title><h1>Log in</h1>"))
 	mux.HandleFunc("/inner", html(`<button onclick="parent.postMessage('Saved','*')">Go</button>`))
-	mux.HandleFunc("/private", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) })
+	mux.HandleFunc("/private", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/login", http.StatusFound)
+	})
 	mux.HandleFunc("/fail", status(http.StatusInternalServerError))
 	mux.HandleFunc("/unauthorized", status(http.StatusUnauthorized))
 	mux.HandleFunc("/empty", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -236,14 +245,16 @@ func TestNoActionClaimsMoreThanHappened(t *testing.T) {
 }
 
 // underWay is what answers say of a page that was not done when the time of the action's report was over.
-var underWay = regexp.MustCompile(`requests are under way|another document is loading|requests_pending|navigation_pending|"loading":true|"pending":[1-9]`)
+var underWay = regexp.MustCompile(`requests are under way|another document is ` +
+	`loading|requests_pending|navigation_pending|"loading":true|"pending":[1-9]`)
 
 func check(t *testing.T, name string, f face, w way, end, site string) {
 	t.Helper()
 	answer := ""
 	defer func() {
 		// A tab behind a dialog, or with another one before it, is not used again.
-		if strings.Contains(answer, "dialog") || strings.Contains(answer, "opened") || strings.Contains(answer, "tabs") || t.Failed() {
+		if strings.Contains(answer, "dialog") || strings.Contains(answer, "opened") ||
+			strings.Contains(answer, "tabs") || t.Failed() {
 			f.close()
 		}
 	}()
@@ -254,7 +265,8 @@ func check(t *testing.T, name string, f face, w way, end, site string) {
 		}
 		ref := ""
 		if w.By != "" && w.By != "none" && !strings.HasPrefix(w.By, "role:") {
-			if ref = f.ref(w.By); ref == "" {
+			ref = f.ref(w.By)
+			if ref == "" {
 				t.Errorf("%s: the page shows no %q", name, w.By)
 				return
 			}
@@ -317,7 +329,8 @@ func newFaces(t *testing.T) *faces {
 		t.Fatal(err)
 	}
 	front := httptest.NewServer(server.Handler(mcp.HTTPOptions{}))
-	f.client, err = sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.StreamableClientTransport{Endpoint: front.URL}, nil)
+	f.client, err = sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(ctx, &sdk.StreamableClientTransport{Endpoint: front.URL}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +350,11 @@ func newFaces(t *testing.T) *faces {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connected, err := bridgeclient.New(&bridgeclient.Options{URL: "ws://" + f.hub.Addr() + "/extension", Dialect: actionsbridge.New(nil), Host: f.host})
+	connected, err := bridgeclient.New(&bridgeclient.Options{
+		URL:     "ws://" + f.hub.Addr() + "/extension",
+		Dialect: actionsbridge.New(nil),
+		Host:    f.host,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,7 +458,12 @@ func (m *overMCP) do(name string, args any) json.RawMessage {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	r := m.host.Do(m.t.Context(), runtime.Call{ID: runtimetest.NewID(), Target: runtime.Target{TabID: m.tab.TabID}, Name: name, Arguments: encoded})
+	r := m.host.Do(m.t.Context(), runtime.Call{
+		ID:        runtimetest.NewID(),
+		Target:    runtime.Target{TabID: m.tab.TabID},
+		Name:      name,
+		Arguments: encoded,
+	})
 	if r.Err != nil {
 		m.t.Errorf("%s: %v", name, r.Err)
 	}
@@ -476,7 +498,12 @@ func (m *overMCP) eval(expression string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := m.host.Do(m.t.Context(), runtime.Call{ID: runtimetest.NewID(), Target: runtime.Target{TabID: m.tab.TabID}, Name: "debug.run_javascript", Arguments: args})
+	r := m.host.Do(m.t.Context(), runtime.Call{
+		ID:        runtimetest.NewID(),
+		Target:    runtime.Target{TabID: m.tab.TabID},
+		Name:      "debug.run_javascript",
+		Arguments: args,
+	})
 	if r.Err != nil {
 		return nil, r.Err
 	}
@@ -509,7 +536,9 @@ func (b *overBridge) act(w way, ref string) string {
 	switch w.Act.Action {
 	case "fill":
 		name = "text.insert"
-		args["text"], args["mode"], args["drawn"] = w.Act.Text, "replace", true
+		args["text"] = w.Act.Text
+		args["mode"] = "replace"
+		args["drawn"] = true
 	case "type":
 		name = "text.type"
 		args["text"], args["trusted"] = w.Act.Text, true
@@ -527,7 +556,8 @@ func (b *overBridge) act(w way, ref string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) { // until the hub knows the tab
+	// until the hub knows the tab
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		r := b.hub.Call(b.t.Context(), hub.ToolCall{Name: name, Arguments: encoded, TargetRuntimeID: b.tab.RuntimeID})
 		if text := string(r.Output) + string(r.Error); r.Status == http.StatusOK || time.Now().After(deadline) {
 			return text

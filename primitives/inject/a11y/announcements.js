@@ -58,7 +58,13 @@ class Listener {
   observe(root) {
     if (this.seen.has(root)) return;
     this.seen.add(root);
-    this.observer.observe(root, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['aria-busy', 'aria-label'] });
+    this.observer.observe(root, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+      attributes: true,
+      attributeFilter: ['aria-busy', 'aria-label']
+    });
   }
 
   framesChanged() {
@@ -78,7 +84,12 @@ class Listener {
     for (const record of records) {
       if (record.type === 'attributes') {
         const region = regionOf(record.target);
-        if (record.attributeName === 'aria-busy' ? attributeOf(record.target, 'aria-busy') !== 'true' : record.target === region) add(region, null);
+        if (
+          record.attributeName === 'aria-busy'
+            ? attributeOf(record.target, 'aria-busy') !== 'true'
+            : record.target === region
+        )
+          add(region, null);
         continue;
       }
       if (record.type === 'characterData') {
@@ -107,19 +118,29 @@ class Listener {
   say(region, nodes) {
     const politeness = politenessOf(region);
     if (!politeness || !isConnected(region) || !spokenAloud(region)) return;
-    const list = nodes === null ? [region] : [...nodes].filter((node) => node && isConnected(node) && spokenAloud(node));
-    const whole = norm(list.map((node) => isElement(node) ? labelOrText(node) : textContentOf(node)).join(' '));
+    const list =
+      nodes === null ? [region] : [...nodes].filter((node) => node && isConnected(node) && spokenAloud(node));
+    const whole = norm(list.map((node) => (isElement(node) ? labelOrText(node) : textContentOf(node))).join(' '));
     if (!whole) return;
     this.heard.push({
-      text: cut(whole, maxUtterance), politeness, region: cut(norm(attributeOf(region, 'aria-label')) || label(region), 200),
-      region_role: cut(norm(attributeOf(region, 'role')), 40), relevant: cut(norm(attributeOf(region, 'aria-relevant')), 40),
-      interrupt: politeness === 'assertive',
+      text: cut(whole, maxUtterance),
+      politeness,
+      region: cut(norm(attributeOf(region, 'aria-label')) || label(region), 200),
+      region_role: cut(norm(attributeOf(region, 'role')), 40),
+      relevant: cut(norm(attributeOf(region, 'aria-relevant')), 40),
+      interrupt: politeness === 'assertive'
     });
     if (this.heard.length > maxUtterances) this.heard.shift();
   }
 
   answer() {
-    const out = { answer: ++this.answers, heard: this.heard, batches: this.batches, frames: this.frames, regions: queryIn(document, liveRegions).length };
+    const out = {
+      answer: ++this.answers,
+      heard: this.heard,
+      batches: this.batches,
+      frames: this.frames,
+      regions: queryIn(document, liveRegions).length
+    };
     this.heard = [];
     this.batches = 0;
     this.frames = false;

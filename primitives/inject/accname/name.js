@@ -4,7 +4,8 @@
 // not.
 
 /** Roles that take their name from what they contain. */
-const namedByContent = /^(?:button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|rowheader|switch|tab|term|tooltip|treeitem)$/;
+const namedByContent =
+  /^(?:button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|rowheader|switch|tab|term|tooltip|treeitem)$/;
 
 const maxNameNodes = 5000; // that one name may visit
 const maxNameText = 10000;
@@ -56,7 +57,9 @@ function mayShowInside(node) {
   return style.display === 'contents' || checkVisibility(node, { contentVisibilityAuto: false });
 }
 
-/** undrawn: display, visibility or content-visibility leave nothing of the element. display:contents draws its children. */
+/**
+ * undrawn: display, visibility or content-visibility leave nothing of the element. display:contents draws its children.
+ */
 function undrawn(node) {
   const tag = tagOf(node);
   if (tag === 'option' || tag === 'optgroup') {
@@ -89,7 +92,10 @@ function byIds(node, attribute) {
   return found;
 }
 
-/** What snapshot_blocks.js has to know of a name: which generated texts it may have, and whether it comes from elsewhere. */
+/**
+ * What snapshot_blocks.js has to know of a name: which generated texts it may have, and whether it comes from
+ * elsewhere.
+ */
 let pseudosRead = null;
 let readsElsewhere = 0;
 
@@ -100,7 +106,14 @@ function generatedText(node, which) {
   if (pseudosRead !== null) pseudosRead.push([node, which]);
   const style = getComputedStyle(node, which);
   const content = style.content;
-  if (!content || content === 'none' || content === 'normal' || style.display === 'none' || style.visibility !== 'visible') return '';
+  if (
+    !content ||
+    content === 'none' ||
+    content === 'normal' ||
+    style.display === 'none' ||
+    style.visibility !== 'visible'
+  )
+    return '';
   // What follows a slash that is in no string is the alternative for those who do not see it.
   let strings = [];
   for (const [part, string] of content.matchAll(cssParts)) {
@@ -112,7 +125,9 @@ function generatedText(node, which) {
 }
 
 /** Roles of controls that have a value. */
-const hasValue = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'scrollbar', 'progressbar', 'meter']);
+const hasValue = new Set([
+  'textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'scrollbar', 'progressbar', 'meter'
+]);
 
 /** contentContext is the context of a computation for what an element contributes by its contents. */
 const contentContext = (known) => ({
@@ -131,7 +146,9 @@ const selectedOf = (select) => Array.from(protoGet(select, 'selectedOptions') ||
 
 const chosenOption = '[role="option"][aria-selected="true"]';
 
-/** controlText is what a control contributes inside the name of another element; undefined when it is no such control. */
+/**
+ * controlText is what a control contributes inside the name of another element; undefined when it is no such control.
+ */
 function controlText(node, role, ctx) {
   if (hasValue.has(role)) readsElsewhere++; // a value is in no markup
   switch (role) {
@@ -157,8 +174,15 @@ function controlText(node, role, ctx) {
       const attribute = attributeOf(node, 'aria-valuetext') ?? attributeOf(node, 'aria-valuenow');
       if (attribute !== null) return attribute;
       const value = protoGet(node, 'value');
-      if (value !== undefined && value !== null && value !== '' && !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))) return String(value);
-      return tagOf(node) === 'input' ? undefined : attributeOf(node, 'aria-label') || ''; // what turns without an end is called something
+      if (
+        value !== undefined &&
+        value !== null &&
+        value !== '' &&
+        !(tagOf(node) === 'progress' && !hasAttribute(node, 'value'))
+      )
+        return String(value);
+      // what turns without an end is called something
+      return tagOf(node) === 'input' ? undefined : attributeOf(node, 'aria-label') || '';
     }
   }
   return undefined;
@@ -173,38 +197,67 @@ function nativeName(node, tag, ctx) {
       if (labelled) return labelled;
       const value = protoGet(node, 'value');
       if (worded(value)) return value;
-      return type === 'submit' && !hasAttribute(node, 'value') ? 'Submit' : type === 'reset' && !hasAttribute(node, 'value') ? 'Reset' : '';
+      return type === 'submit' && !hasAttribute(node, 'value')
+        ? 'Submit'
+        : type === 'reset' && !hasAttribute(node, 'value')
+          ? 'Reset'
+          : '';
     }
     if (type === 'image') {
-      return labelText(node, ctx) || attributeOf(node, 'alt') || (hasAttribute(node, 'value') ? attributeOf(node, 'value') : attributeOf(node, 'title') || 'Submit');
+      return (
+        labelText(node, ctx) ||
+        attributeOf(node, 'alt') ||
+        (hasAttribute(node, 'value') ? attributeOf(node, 'value') : attributeOf(node, 'title') || 'Submit')
+      );
     }
-    if (type === 'file') return labelText(node, ctx) || (hasAttribute(node, 'multiple') ? 'Choose Files' : 'Choose File'); // the label of its button
+    // the label of its button
+    if (type === 'file')
+      return labelText(node, ctx) || (hasAttribute(node, 'multiple') ? 'Choose Files' : 'Choose File');
     return labelText(node, ctx);
   }
   switch (tag) {
-    case 'button': case 'textarea': case 'select': case 'meter': case 'output': case 'progress': return labelText(node, ctx);
-    case 'fieldset': return ofFirst(node, 'legend', ctx);
-    case 'table': return ofFirst(node, 'caption', ctx) || attributeOf(node, 'summary') || '';
-    case 'img': case 'area': return attributeOf(node, 'alt') || '';
-    case 'optgroup': return attributeOf(node, 'label') || '';
-    case 'option': return attributeOf(node, 'label') || textOf(node); // a list draws its text only
-    case 'svg': return ofFirst(node, 'title', ctx);
+    case 'button':
+    case 'textarea':
+    case 'select':
+    case 'meter':
+    case 'output':
+    case 'progress':
+      return labelText(node, ctx);
+    case 'fieldset':
+      return ofFirst(node, 'legend', ctx);
+    case 'table':
+      return ofFirst(node, 'caption', ctx) || attributeOf(node, 'summary') || '';
+    case 'img':
+    case 'area':
+      return attributeOf(node, 'alt') || '';
+    case 'optgroup':
+      return attributeOf(node, 'label') || '';
+    case 'option':
+      return attributeOf(node, 'label') || textOf(node); // a list draws its text only
+    case 'svg':
+      return ofFirst(node, 'title', ctx);
   }
   if (namespaceOf(node) === svgNamespace) return ofFirst(node, 'title', ctx);
   return tag.includes('-') ? labelText(node, ctx) : '';
 }
 
-/** labelsOf lists the labels of a control. A custom element that is a form control lists none: the label elements are searched. */
+/**
+ * labelsOf lists the labels of a control. A custom element that is a form control lists none: the label elements are
+ * searched.
+ */
 function labelsOf(node) {
   const labels = protoGet(node, 'labels');
-  if (!labels || labels.length > 0 || localNameOf(node) !== 'button') readsElsewhere++; // labels of buttons are compared apart
+  // labels of buttons are compared apart
+  if (!labels || labels.length > 0 || localNameOf(node) !== 'button') readsElsewhere++;
   if (labels) return Array.from(labels);
   if (!localNameOf(node).includes('-')) return [];
   const found = [];
   const around = closestCSS(node, 'label');
   if (around) found.push(around);
   const id = idOf(node);
-  if (id) for (const label of queryIn(rootOf(node), 'label[for="' + CSS.escape(id) + '"]')) if (label !== around) found.push(label);
+  if (id)
+    for (const label of queryIn(rootOf(node), 'label[for="' + CSS.escape(id) + '"]'))
+      if (label !== around) found.push(label);
   return found.filter((label) => protoGet(label, 'control') === node);
 }
 
@@ -259,7 +312,10 @@ function contentText(node, ctx) {
       const role = roleOf(child);
       if (ctx.branch && role === 'group') continue; // the branches of a tree have names of their own
       const display = styleOf(child).display;
-      add(textAlternative(child, { ...ctx, mute: false, inside: ctx.inside || 'content' }), display !== 'inline' && display !== 'contents' || standsApart.test(role));
+      add(
+        textAlternative(child, { ...ctx, mute: false, inside: ctx.inside || 'content' }),
+        (display !== 'inline' && display !== 'contents') || standsApart.test(role)
+      );
     }
   }
   if (!ctx.bare) add(generatedText(node, '::after'), false);
@@ -293,7 +349,8 @@ function textAlternative(node, ctx) {
     const role = roleOf(node);
     if (ctx.inside !== '') {
       const text = controlText(node, role, ctx);
-      if (text !== undefined && !(ctx.inside === 'labelledby' && worded(attributeOf(node, 'aria-label')) !== '')) return text;
+      if (text !== undefined && !(ctx.inside === 'labelledby' && worded(attributeOf(node, 'aria-label')) !== ''))
+        return text;
     }
     const label = worded(attributeOf(node, 'aria-label')) || semanticsOf(node, tag)?.label;
     if (label && tag !== 'slot') return label;
@@ -303,8 +360,18 @@ function textAlternative(node, ctx) {
     if (ctx.inside !== '' && !ctx.inLabelledby && setsApart.test(role)) return titleOf(node, tag, role, ctx);
     if (ctx.inside !== '' || namedByContent.test(role) || role === 'row' && rowIsNamed(node)) {
       // What an image contains is how it is drawn, such as the character of an icon font.
-      if (role !== 'img' && tag !== 'input' && tag !== 'select' && tag !== 'textarea' && !(tag === 'svg' || tag === 'iframe')) {
-        const text = contentText(node, { ...ctx, branch: ctx.branch || role === 'treeitem', inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content' });
+      if (
+        role !== 'img' &&
+        tag !== 'input' &&
+        tag !== 'select' &&
+        tag !== 'textarea' &&
+        !(tag === 'svg' || tag === 'iframe')
+      ) {
+        const text = contentText(node, {
+          ...ctx,
+          branch: ctx.branch || role === 'treeitem',
+          inside: ctx.inside === 'labelledby' ? 'content' : ctx.inside || 'content'
+        });
         if (worded(text) !== '') return text;
         if (text !== '' && !hasAttribute(node, 'title')) return ' '; // it parts the words beside it
       }
@@ -315,7 +382,9 @@ function textAlternative(node, ctx) {
   }
 }
 
-/** referredText is what an element that aria-labelledby names gives to a name, once: its content does not count again. */
+/**
+ * referredText is what an element that aria-labelledby names gives to a name, once: its content does not count again.
+ */
 function referredText(node, target, ctx) {
   const text = textAlternative(target, {
     ...ctx,
@@ -400,8 +469,17 @@ queries.role_name = ({ handles }) => {
   return handles.map((handle) => {
     const node = element(handle);
     if (!(node instanceof Element)) return null;
-    return readable(node, () => ({
-      tag_name: tagOf(node), role: roleOf(node), name: nameOf(node, known), exposed: !unexposed(node, known), label: label(node), closed: inClosedRoot(node),
-    }), null);
+    return readable(
+      node,
+      () => ({
+        tag_name: tagOf(node),
+        role: roleOf(node),
+        name: nameOf(node, known),
+        exposed: !unexposed(node, known),
+        label: label(node),
+        closed: inClosedRoot(node)
+      }),
+      null
+    );
   });
 };

@@ -35,10 +35,22 @@ function showsOther(node, needle, fold, depth, styled) {
       const text = worded(nodeValueOf(child));
       // A capital sigma in lower case depends on what follows it.
       if (text !== '' && text.length <= 2000 && !text.includes('\u03a3') && !needle.includes(fold(text))) return true;
-    } else if (type === 1 && depth < 3 && plainParts.test(tagOf(child)) && !shadowOf(child) && !hasAttribute(child, 'role') &&
-      !otherNames.some((name) => hasAttribute(child, name)) && attributeOf(child, 'contenteditable') === null) {
-      if (showsOther(child, needle, fold, depth + 1, styled) && attributeOf(child, 'aria-hidden') !== 'true' &&
-        !hasAttribute(child, 'inert') && !undrawn(child)) return true;
+    } else if (
+      type === 1 &&
+      depth < 3 &&
+      plainParts.test(tagOf(child)) &&
+      !shadowOf(child) &&
+      !hasAttribute(child, 'role') &&
+      !otherNames.some((name) => hasAttribute(child, name)) &&
+      attributeOf(child, 'contenteditable') === null
+    ) {
+      if (
+        showsOther(child, needle, fold, depth + 1, styled) &&
+        attributeOf(child, 'aria-hidden') !== 'true' &&
+        !hasAttribute(child, 'inert') &&
+        !undrawn(child)
+      )
+        return true;
     }
   }
   return false;

@@ -3,37 +3,52 @@
 // HTML names no role and the browser has one of its own, a close ARIA word is
 // used: a summary is a button, and so is a file input.
 
-const knownRoles = new Set(('alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox comment ' +
-  'complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading img image ' +
-  'insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note ' +
-  'option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox sectionfooter sectionheader ' +
-  'separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox time timer toolbar ' +
-  'tooltip tree treegrid treeitem').split(' '));
+const knownRoles = new Set(
+  (
+    'alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox ' +
+    'comment complementary contentinfo definition deletion dialog directory document emphasis feed figure form ' +
+    'generic grid gridcell group heading img image insertion link list listbox listitem log main mark marquee math ' +
+    'menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note ' +
+    'option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search ' +
+    'searchbox sectionfooter sectionheader separator slider spinbutton status strong subscript suggestion ' +
+    'superscript switch tab table tablist tabpanel term textbox time timer toolbar ' +
+    'tooltip tree treegrid treeitem'
+  ).split(' ')
+);
 
 /** Attributes that make a role of none or presentation void. */
-const globalAria = ['aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details', 'aria-dropeffect', 'aria-flowto',
-  'aria-grabbed', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns', 'aria-relevant', 'aria-roledescription'];
+const globalAria = [
+  'aria-atomic', 'aria-busy', 'aria-controls', 'aria-current', 'aria-describedby', 'aria-details', 'aria-dropeffect',
+  'aria-flowto', 'aria-grabbed', 'aria-keyshortcuts', 'aria-label', 'aria-labelledby', 'aria-live', 'aria-owns',
+  'aria-relevant', 'aria-roledescription'
+];
 
 const sameName = (tags) => Object.fromEntries(tags.split(' ').map((tag) => [tag, tag]));
 
 const fixedRoles = {
-  ...sameName('article blockquote button caption code dialog figure form main mark math meter option search strong table time'),
-  address: 'group', datalist: 'listbox', dd: 'definition',
-  del: 'deletion', details: 'group', dfn: 'term', dt: 'term', em: 'emphasis', fieldset: 'group', h1: 'heading', h2: 'heading',
-  h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion',
-  menu: 'list', nav: 'navigation', ol: 'list', optgroup: 'group', output: 'status', p: 'paragraph',
-  progress: 'progressbar', s: 'deletion', sub: 'subscript', sup: 'superscript', svg: 'img', tbody: 'rowgroup',
-  textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', tr: 'row', ul: 'list',
+  ...sameName(
+    'article blockquote button caption code dialog figure form main mark math meter option search strong table time'
+  ),
+  address: 'group', datalist: 'listbox', dd: 'definition', del: 'deletion', details: 'group', dfn: 'term', dt: 'term',
+  em: 'emphasis', fieldset: 'group', h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading',
+  h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', ins: 'insertion', menu: 'list', nav: 'navigation',
+  ol: 'list', optgroup: 'group', output: 'status', p: 'paragraph', progress: 'progressbar', s: 'deletion',
+  sub: 'subscript', sup: 'superscript', svg: 'img', tbody: 'rowgroup', textarea: 'textbox', tfoot: 'rowgroup',
+  thead: 'rowgroup', tr: 'row', ul: 'list'
 };
 
 const inputRoles = {
-  button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton',
-  search: 'searchbox', file: 'button', email: 'textbox', tel: 'textbox', text: 'textbox', url: 'textbox', password: 'textbox',
+  button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox', radio: 'radio',
+  range: 'slider', number: 'spinbutton', search: 'searchbox', file: 'button', email: 'textbox', tel: 'textbox',
+  text: 'textbox', url: 'textbox', password: 'textbox'
 };
 
 /** Where HTML gives a tag no role, but not the same as a plain container. */
-const roleless = new Set(['abbr', 'audio', 'canvas', 'cite', 'col', 'colgroup', 'dl', 'embed', 'figcaption', 'iframe', 'kbd', 'label', 'legend', 'map', 'noscript',
-  'object', 'picture', 'rp', 'rt', 'ruby', 'script', 'source', 'style', 'template', 'track', 'var', 'video', 'wbr', 'head', 'meta', 'title', 'link', 'base']);
+const roleless = new Set([
+  'abbr', 'audio', 'canvas', 'cite', 'col', 'colgroup', 'dl', 'embed', 'figcaption', 'iframe', 'kbd', 'label', 'legend',
+  'map', 'noscript', 'object', 'picture', 'rp', 'rt', 'ruby', 'script', 'source', 'style', 'template', 'track', 'var',
+  'video', 'wbr', 'head', 'meta', 'title', 'link', 'base'
+]);
 
 const hasAttribute = methodOf(Element.prototype, 'hasAttribute');
 
@@ -52,12 +67,19 @@ function isFocusable(node) {
 }
 
 /** namedByAttribute: aria-label, aria-labelledby or title could give a name. */
-const namedByAttribute = (node) => norm(attributeOf(node, 'aria-label')) !== '' || byIds(node, 'aria-labelledby').length > 0 || norm(attributeOf(node, 'title')) !== '';
+const namedByAttribute = (node) =>
+  norm(attributeOf(node, 'aria-label')) !== '' ||
+  byIds(node, 'aria-labelledby').length > 0 ||
+  norm(attributeOf(node, 'title')) !== '';
 
 /** inSection: a header, footer or aside in there belongs to that part, not to the page. */
 function inSection(node, tags) {
   for (let at = flatParentElement(node); at; at = flatParentElement(at)) {
-    if (tags.test(tagOf(at)) || /^(?:article|complementary|main|navigation|region)$/.test(attributeOf(at, 'role') || '')) return true;
+    if (
+      tags.test(tagOf(at)) ||
+      /^(?:article|complementary|main|navigation|region)$/.test(attributeOf(at, 'role') || '')
+    )
+      return true;
   }
   return false;
 }
@@ -100,8 +122,12 @@ function tablePart(node, role) {
 }
 
 /** Tags whose role depends on nothing else, and most elements have one of them. */
-const steadyRoles = new Map('div span b i u small big center font bdi bdo data hr p h1 h2 h3 h4 h5 h6 ul ol nav main button article blockquote form strong em code table label dl'.split(' ')
-  .map((tag) => [tag, fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic')]));
+const steadyRoles = new Map(
+  ('div span b i u small big center font bdi bdo data hr p h1 h2 h3 h4 h5 h6 ul ol nav main button article ' +
+    'blockquote form strong em code table label dl')
+    .split(' ')
+    .map((tag) => [tag, fixedRoles[tag] || (roleless.has(tag) ? '' : 'generic')])
+);
 
 /** implicitRole is the role that HTML gives: a role, 'generic' for a container, '' where there is none. */
 function implicitRole(node) {
@@ -115,13 +141,23 @@ function implicitRole(node) {
   }
   if (namespace !== htmlNamespace) return tag === 'math' ? 'math' : 'generic';
   switch (tag) {
-    case 'a': case 'area': return hasAttribute(node, 'href') ? 'link' : 'generic';
-    case 'aside': return !inSection(node, /^(?:article|aside|nav|section)$/) || namedByAttribute(node) ? 'complementary' : 'generic';
-    case 'footer': return inSection(node, /^(?:article|aside|main|nav|section)$/) ? 'sectionfooter' : 'contentinfo';
-    case 'header': return inSection(node, /^(?:article|aside|main|nav|section)$/) ? 'sectionheader' : 'banner';
-    case 'section': return namedByAttribute(node) ? 'region' : 'generic';
-    case 'img': return attributeOf(node, 'alt') === '' && !namedByAttribute(node) && !isFocusable(node) ? 'none' : 'img';
-    case 'input': return inputRole(node);
+    case 'a':
+    case 'area':
+      return hasAttribute(node, 'href') ? 'link' : 'generic';
+    case 'aside':
+      return !inSection(node, /^(?:article|aside|nav|section)$/) || namedByAttribute(node)
+        ? 'complementary'
+        : 'generic';
+    case 'footer':
+      return inSection(node, /^(?:article|aside|main|nav|section)$/) ? 'sectionfooter' : 'contentinfo';
+    case 'header':
+      return inSection(node, /^(?:article|aside|main|nav|section)$/) ? 'sectionheader' : 'banner';
+    case 'section':
+      return namedByAttribute(node) ? 'region' : 'generic';
+    case 'img':
+      return attributeOf(node, 'alt') === '' && !namedByAttribute(node) && !isFocusable(node) ? 'none' : 'img';
+    case 'input':
+      return inputRole(node);
     case 'li': {
       const parent = flatParentElement(node);
       const list = parent && /^(?:ul|ol|menu)$/.test(tagOf(parent));
@@ -135,7 +171,9 @@ function implicitRole(node) {
     case 'select': return hasAttribute(node, 'multiple') || protoGet(node, 'size') > 1 ? 'listbox' : 'combobox';
     case 'summary': {
       const parent = parentElementOf(node);
-      return parent && tagOf(parent) === 'details' && queryIn(parent, ':scope > summary')[0] === node ? 'button' : 'generic';
+      return parent && tagOf(parent) === 'details' && queryIn(parent, ':scope > summary')[0] === node
+        ? 'button'
+        : 'generic';
     }
     case 'td': return tablePart(node, 'cell');
     case 'th': return tablePart(node, headerRole(node));
@@ -192,21 +230,32 @@ function explicitRole(node) {
   return '';
 }
 
-/** roleOf is the role of an element: 'none' when it is presentational, 'generic' for a container, '' when HTML has no word for it. */
+/**
+ * roleOf is the role of an element: 'none' when it is presentational, 'generic' for a container, '' when HTML has no
+ * word for it.
+ */
 const roleOf = (node) => explicitRole(node) || implicitRole(node);
 
 /** Roles whose descendants are not distinguished in the browser's tree. */
-const leafRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|meter|option|progressbar|radio|scrollbar|separator|slider|switch)$/;
+const leafRoles =
+  /^(?:checkbox|menuitemcheckbox|menuitemradio|meter|option|progressbar|radio|scrollbar|separator|slider|switch)$/;
 
-/** Where elements of a role may be, besides those with a role attribute. A role that is not here is searched everywhere. */
+/**
+ * Where elements of a role may be, besides those with a role attribute. A role that is not here is searched everywhere.
+ */
 const rolePlaces = {
-  button: 'button, input, summary', link: 'a[href], area[href], a', textbox: 'input, textarea', searchbox: 'input', combobox: 'select, input', listbox: 'select, datalist',
-  checkbox: 'input', switch: 'input', radio: 'input', slider: 'input', spinbutton: 'input', heading: 'h1, h2, h3, h4, h5, h6', img: 'img, svg', list: 'ul, ol, menu',
-  listitem: 'li', table: 'table', row: 'tr', rowgroup: 'tbody, thead, tfoot', cell: 'td', gridcell: 'td', columnheader: 'th', rowheader: 'th', option: 'option',
-  dialog: 'dialog', navigation: 'nav', main: 'main', banner: 'header', contentinfo: 'footer', complementary: 'aside', region: 'section', form: 'form', search: 'search',
-  article: 'article', group: 'fieldset, details, optgroup, address, hgroup', separator: 'hr', status: 'output', progressbar: 'progress', meter: 'meter', paragraph: 'p', figure: 'figure',
-  tab: '', tabpanel: '', tablist: '', menu: '', menuitem: '', menubar: '', menuitemcheckbox: '', menuitemradio: '', tree: '', treeitem: '', grid: '', treegrid: '', alert: '',
-  alertdialog: '', toolbar: '', tooltip: '', radiogroup: '', application: '', feed: '', log: '', marquee: '', timer: '', scrollbar: '', note: '',
+  button: 'button, input, summary', link: 'a[href], area[href], a', textbox: 'input, textarea', searchbox: 'input',
+  combobox: 'select, input', listbox: 'select, datalist', checkbox: 'input', switch: 'input', radio: 'input',
+  slider: 'input', spinbutton: 'input', heading: 'h1, h2, h3, h4, h5, h6', img: 'img, svg', list: 'ul, ol, menu',
+  listitem: 'li', table: 'table', row: 'tr', rowgroup: 'tbody, thead, tfoot', cell: 'td', gridcell: 'td',
+  columnheader: 'th', rowheader: 'th', option: 'option', dialog: 'dialog', navigation: 'nav', main: 'main',
+  banner: 'header', contentinfo: 'footer', complementary: 'aside', region: 'section', form: 'form', search: 'search',
+  article: 'article', group: 'fieldset, details, optgroup, address, hgroup', separator: 'hr', status: 'output',
+  progressbar: 'progress', meter: 'meter', paragraph: 'p', figure: 'figure', tab: '', tabpanel: '', tablist: '',
+  menu: '', menuitem: '', menubar: '', menuitemcheckbox: '', menuitemradio: '', tree: '', treeitem: '', grid: '',
+  treegrid: '', alert: '', alertdialog: '', toolbar: '', tooltip: '', radiogroup: '', application: '', feed: '',
+  log: '', marquee: '', timer: '', scrollbar: '', note: ''
 };
 
-const placesOfRole = (role) => role in rolePlaces ? [rolePlaces[role], '[role]', ...speakingTags()].filter(Boolean).join(', ') : '*';
+const placesOfRole = (role) =>
+  role in rolePlaces ? [rolePlaces[role], '[role]', ...speakingTags()].filter(Boolean).join(', ') : '*';

@@ -52,7 +52,10 @@ function querySemantics(node) {
   return '?' + keep(node);
 }
 
-const reportedStates = ['checked', 'selected', 'expanded', 'pressed', 'disabled', 'required', 'invalid', 'readonly', 'level', 'hasPopup', 'valuetext'];
+const reportedStates = [
+  'checked', 'selected', 'expanded', 'pressed', 'disabled', 'required', 'invalid', 'readonly', 'level', 'hasPopup',
+  'valuetext'
+];
 const checkedRoles = /^(?:checkbox|menuitemcheckbox|menuitemradio|radio|switch)$/;
 
 /**
@@ -76,7 +79,8 @@ outrider.describe = (handle, reported) => {
   about.queried++;
   const explicit = explicitRole(node);
   let role = reported.ignored ? '' : reported.role === 'image' ? 'img' : reported.role.toLowerCase();
-  if (!knownRoles.has(role) || role === 'generic' || role === 'none' || role === 'presentation' || explicit !== '') role = '';
+  if (!knownRoles.has(role) || role === 'generic' || role === 'none' || role === 'presentation' || explicit !== '')
+    role = '';
   const states = {};
   for (const state of reportedStates) if (reported.states[state] !== undefined) states[state] = reported.states[state];
   if (typeof reported.value === 'string' || typeof reported.value === 'number') states.value = String(reported.value);
@@ -100,13 +104,26 @@ function fillOwnStates(row, node, tag, role) {
   if (!own) return;
   const { states } = own;
   const yes = (value) => value === true || value === 'true';
-  if (checkedRoles.test(role) && states.checked !== undefined && !hasAttribute(node, 'aria-checked')) row.checked = states.checked === 'mixed' ? 'mixed' : yes(states.checked);
+  if (checkedRoles.test(role) && states.checked !== undefined && !hasAttribute(node, 'aria-checked'))
+    row.checked = states.checked === 'mixed' ? 'mixed' : yes(states.checked);
   if (row.selected !== true && yes(states.selected)) row.selected = true;
   if (row.expanded === undefined && states.expanded !== undefined) row.expanded = yes(states.expanded);
-  if (row.pressed === undefined && role === 'button' && states.pressed !== undefined) row.pressed = states.pressed === 'mixed' ? 'mixed' : yes(states.pressed);
+  if (row.pressed === undefined && role === 'button' && states.pressed !== undefined)
+    row.pressed = states.pressed === 'mixed' ? 'mixed' : yes(states.pressed);
   for (const state of ['disabled', 'required', 'readonly']) if (yes(states[state])) row[state] = true;
   if (states.invalid !== undefined && String(states.invalid) !== 'false') row.invalid = true;
-  if (row.haspopup === undefined && states.hasPopup !== undefined && states.hasPopup !== 'false' && states.hasPopup !== '') row.haspopup = cut(String(states.hasPopup), 20);
+  if (
+    row.haspopup === undefined &&
+    states.hasPopup !== undefined &&
+    states.hasPopup !== 'false' &&
+    states.hasPopup !== ''
+  )
+    row.haspopup = cut(String(states.hasPopup), 20);
   if (role === 'heading' && !hasAttribute(node, 'aria-level') && states.level > 0) row.level = states.level;
-  if (row.value === undefined && (states.valuetext || states.value) && /^(?:combobox|meter|progressbar|scrollbar|slider|spinbutton)$/.test(role)) row.value = cut(String(states.valuetext || states.value), maxRowName);
+  if (
+    row.value === undefined &&
+    (states.valuetext || states.value) &&
+    /^(?:combobox|meter|progressbar|scrollbar|slider|spinbutton)$/.test(role)
+  )
+    row.value = cut(String(states.valuetext || states.value), maxRowName);
 }

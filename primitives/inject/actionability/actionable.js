@@ -3,8 +3,11 @@
 // is drawn, enabled and at rest, and hit-tests, all in one call. What may still
 // come is waited for; an element that lies there and rests costs no frame.
 
-const interactive = 'a[href], area[href], button, input, select, textarea, summary, label, [role="button"], [role="link"], [role="checkbox"], [role="radio"], ' +
-  '[role="switch"], [role="tab"], [role="option"], [role="menuitem"], [role="menuitemcheckbox"], [role="menuitemradio"], [role="treeitem"], [contenteditable=""], [contenteditable="true"]';
+const interactive =
+  'a[href], area[href], button, input, select, textarea, summary, label, [role="button"], [role="link"], ' +
+  '[role="checkbox"], [role="radio"], ' +
+  '[role="switch"], [role="tab"], [role="option"], [role="menuitem"], [role="menuitemcheckbox"], ' +
+  '[role="menuitemradio"], [role="treeitem"], [contenteditable=""], [contenteditable="true"]';
 
 /** controlAround is the interactive element that a click on node is for: itself or the nearest around it. */
 function controlAround(node) {
@@ -26,7 +29,8 @@ function clickedControl(node) {
  */
 function clickedThroughHost(node, hit) {
   if (!shadowOf(hit) || styleOf(node).pointerEvents !== 'none') return false;
-  for (let root = rootOf(node); root instanceof ShadowRoot; root = rootOf(hostOf(root))) if (hostOf(root) === hit) return true;
+  for (let root = rootOf(node); root instanceof ShadowRoot; root = rootOf(hostOf(root)))
+    if (hostOf(root) === hit) return true;
   return false;
 }
 
@@ -95,13 +99,18 @@ function componentAround(node) {
   // An input that fills a wide component leaves no doubt what the component is for.
   const widest = Math.max(widestComponent, widthOf(rectOf(node)) * 1.5);
   // Its own labels, such that label nothing, and a list that is kept for forms and not drawn are no other controls.
-  const other = (part) => tagOf(part) === 'label' ? ![null, node].includes(labelledControl(part)) : part !== node && rendered(part);
+  const other = (part) =>
+    tagOf(part) === 'label' ? ![null, node].includes(labelledControl(part)) : part !== node && rendered(part);
   let found = null;
   let at = flatParentElement(node);
   for (let depth = 0; at && at !== bodyOf() && depth < componentDepth; depth++, at = flatParentElement(at)) {
     const box = rectOf(at);
     if (box.width > widest || box.height > highestComponent || queryIn(at, interactive).some(other)) break;
-    const drawn = pointed(at) ? at : found === null ? flatChildren(at).find((part) => nodeType(part) === 1 && part !== node && pointed(part)) : null;
+    const drawn = pointed(at)
+      ? at
+      : found === null
+        ? flatChildren(at).find((part) => nodeType(part) === 1 && part !== node && pointed(part))
+        : null;
     if (drawn) found = drawn;
   }
   return found;
@@ -115,7 +124,10 @@ function drawnLabel(node) {
   return labels ? Array.from(labels).find((label) => rendered(label)) || null : null;
 }
 
-/** drawnChild is what stands for an element whose box is that of its children alone (display: contents): the first of them that is drawn, or null. */
+/**
+ * drawnChild is what stands for an element whose box is that of its children alone (display: contents): the first of
+ * them that is drawn, or null.
+ */
 function drawnChild(node) {
   if (styleOf(node).display !== 'contents') return null;
   for (const child of flatChildren(node)) {
@@ -126,7 +138,10 @@ function drawnChild(node) {
   return null;
 }
 
-/** beforeDocumentStart: the element lies before the start of the document, where nothing scrolls, as inputs behind their drawing often do. */
+/**
+ * beforeDocumentStart: the element lies before the start of the document, where nothing scrolls, as inputs behind their
+ * drawing often do.
+ */
 const beforeDocumentStart = (rect) => rect.right + scrollX <= 0 || rect.bottom + scrollY <= 0;
 
 /**
@@ -228,9 +243,13 @@ function actState(args, view) {
   }
   let clicked = node;
   let m = measure(node, view);
-  const unclickable = !m.rendered || (m.seen ? !m.point && !clickableSliver(node, m.seen) : beforeDocumentStart(m.rect));
+  const unclickable =
+    !m.rendered || (m.seen ? !m.point && !clickableSliver(node, m.seen) : beforeDocumentStart(m.rect));
   if (unclickable && !args.force) {
-    const other = args.click && drawnLabel(node) || drawingAround(node) || !m.rendered && (drawnChild(node) || componentAround(node));
+    const other =
+      (args.click && drawnLabel(node)) ||
+      drawingAround(node) ||
+      (!m.rendered && (drawnChild(node) || componentAround(node)));
     if (other) {
       clicked = other;
       m = measure(other, view);
@@ -270,7 +289,9 @@ class Attempts {
     const over = state.over && !arrives(state.clicked, state.over) ? state.over : null;
     const name = over ? label(over) : undefined;
     const at = Math.round(performance.now() - this.start);
-    const known = this.list.find((a) => a.reason === state.reason && (a.occluded_by ? a.occluded_by.target_label : undefined) === name);
+    const known = this.list.find(
+      (a) => a.reason === state.reason && (a.occluded_by ? a.occluded_by.target_label : undefined) === name
+    );
     if (known) {
       known.times++;
       known.last_ms = at;
@@ -280,14 +301,25 @@ class Attempts {
     const attempt = { reason: state.reason, times: 1, first_ms: at, last_ms: at };
     if (state.point) attempt.point = pointOut(state.point, this.view);
     if (state.m && state.m.rendered) attempt.bounding_box = box(state.m.rect, this.view);
-    if (over) attempt.occluded_by = { target_label: name, tag_name: tagOf(over), role: roleOf(over) || null, name: cut(nameOf(over), 120), rect: box(rectOf(over), this.view) };
+    if (over)
+      attempt.occluded_by = {
+        target_label: name,
+        tag_name: tagOf(over),
+        role: roleOf(over) || null,
+        name: cut(nameOf(over), 120),
+        rect: box(rectOf(over), this.view)
+      };
     this.list.push(attempt);
   }
 }
 
 const actReasons = {
-  hidden: 'the element is not drawn', disabled: 'the element is disabled', readonly: 'the element is read-only', moving: 'the element does not come to rest',
-  outside: 'the element is outside the viewport and nothing scrolls it in', covered: 'another element receives the click',
+  hidden: 'the element is not drawn',
+  disabled: 'the element is disabled',
+  readonly: 'the element is read-only',
+  moving: 'the element does not come to rest',
+  outside: 'the element is outside the viewport and nothing scrolls it in',
+  covered: 'another element receives the click'
 };
 
 /** actFailure is what to say when the time is over. */
@@ -300,7 +332,11 @@ function actFailure(args, state, attempts, view) {
   }
   const last = attempts.list[attempts.list.length - 1];
   if (state.over && last && last.occluded_by) evidence.occluded_by = last.occluded_by;
-  return new Fault('target_not_actionable', actReasons[state.reason], { locator: args.locator, target: described(state.node, view), ...evidence });
+  return new Fault('target_not_actionable', actReasons[state.reason], {
+    locator: args.locator,
+    target: described(state.node, view),
+    ...evidence
+  });
 }
 
 const alignments = ['center', 'end', 'start'];
@@ -332,7 +368,12 @@ async function bringIntoView(args, state, view) {
     if (same(before, plain(rectOf(state.clicked)))) continue;
     await nextFrame();
     m = remeasure();
-    performed.push({ target: 'element', target_label: label(state.clicked), reason: 'aligned ' + block, aligned: true });
+    performed.push({
+      target: 'element',
+      target_label: label(state.clicked),
+      reason: 'aligned ' + block,
+      aligned: true
+    });
   }
   return performed;
 }
@@ -340,8 +381,19 @@ async function bringIntoView(args, state, view) {
 function actAnswer(args, state, attempts, view, scrolls) {
   const point = pointOut(state.point || middleOf(state.m.rect), view);
   const out = {
-    x: point.x, y: point.y, candidate_count: state.count, handle: keep(state.node), scrolls, scrolled_from: args.from, part: plain(state.m.rect),
-    target: clickTarget(state.node, view, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, point),
+    x: point.x,
+    y: point.y,
+    candidate_count: state.count,
+    handle: keep(state.node),
+    scrolls,
+    scrolled_from: args.from,
+    part: plain(state.m.rect),
+    target: clickTarget(
+      state.node,
+      view,
+      { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY },
+      point
+    )
   };
   if (args.until === 'drawn') Object.assign(out, { seen: edges(state.m.seen, view), fully: state.m.fully });
   if (args.until) {
@@ -400,14 +452,19 @@ queries.act_target = (args) => {
   const attempts = new Attempts(args.attempts, view);
   args.from = windowOffsets();
   const state = actState(args, view);
-  if (state.ready && (args.force || args.until === 'attached' || state.m.fully && !mayMove(state.clicked, state.m.rect))) {
+  if (
+    state.ready &&
+    (args.force || args.until === 'attached' || (state.m.fully && !mayMove(state.clicked, state.m.rect)))
+  ) {
     remember(state.clicked, state.m.rect);
     return actAnswer(args, state, attempts, view, 0);
   }
   return actInTime(args, state, attempts, view);
 };
 
-/** A target that nothing scrolls free is tried again after this many milliseconds, or when something else lies over it. */
+/**
+ * A target that nothing scrolls free is tried again after this many milliseconds, or when something else lies over it.
+ */
 const scrollAgain = 400;
 
 /** Milliseconds between two searches for new closed shadow roots. */
@@ -424,7 +481,12 @@ async function actInTime(args, first, attempts, view) {
   let restless = false; // the element moved at the last probe
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
-    const worth = !args.still && state.clicked && (state.reason === 'outside' || state.reason === 'covered' && !coversAll(state.over, view) || state.ready && !state.m.fully);
+    const worth =
+      !args.still &&
+      state.clicked &&
+      (state.reason === 'outside' ||
+        (state.reason === 'covered' && !coversAll(state.over, view)) ||
+        (state.ready && !state.m.fully));
     if (worth && !rested && state.reason !== 'covered' && left() > 0 && runningTime(state.clicked) > 0) {
       // It is on its way, perhaps into view: to scroll meanwhile would leave its scroller shifted.
       rested = true;
@@ -432,7 +494,14 @@ async function actInTime(args, first, attempts, view) {
       state = actState(args, view);
       continue;
     }
-    if (worth && !(tried.node === state.clicked && tried.over === (state.over || null) && performance.now() - tried.at < scrollAgain)) {
+    if (
+      worth &&
+      !(
+        tried.node === state.clicked &&
+        tried.over === (state.over || null) &&
+        performance.now() - tried.at < scrollAgain
+      )
+    ) {
       tried = { node: state.clicked, over: state.over || null, at: performance.now() };
       const performed = await bringIntoView(args, state, view);
       scrolls += performed.length;
@@ -451,7 +520,12 @@ async function actInTime(args, first, attempts, view) {
       }
       const still = await settled(state.clicked, Math.max(restBudget, Math.min(left(), 1000)));
       const again = actState(args, view);
-      if (again.ready && again.clicked === state.clicked && still && same(plain(again.m.rect), lately.get(again.clicked).rect)) {
+      if (
+        again.ready &&
+        again.clicked === state.clicked &&
+        still &&
+        same(plain(again.m.rect), lately.get(again.clicked).rect)
+      ) {
         return actAnswer(args, again, attempts, view, scrolls);
       }
       restless = !still;
@@ -466,19 +540,34 @@ async function actInTime(args, first, attempts, view) {
     if (left() <= 0 || args.partial && state.reason === 'outside') {
       const fault = actFailure(args, state, attempts, view);
       if (!args.partial) throw fault;
-      return { pending: state.reason, part: state.m && state.m.rendered ? plain(state.m.rect) : null, attempts: attempts.list, code: fault.code, message: fault.message, evidence: fault.evidence };
+      return {
+        pending: state.reason,
+        part: state.m && state.m.rendered ? plain(state.m.rect) : null,
+        attempts: attempts.list,
+        code: fault.code,
+        message: fault.message,
+        evidence: fault.evidence
+      };
     }
     const waited = state;
     // Whatever the probe below finds, the page gets a frame between two rounds.
     if (waited.reason !== 'not_found') await nextFrame();
     const again = performance.now() + scrollAgain;
-    const changed = (next) => next.ready || next.reason !== waited.reason || next.node !== waited.node || next.over !== waited.over ||
-      next.reason === 'covered' && performance.now() >= again;
-    state = await waitUntil(() => {
-      const next = actState(args, view);
-      if (waited.reason === 'moving' ? next.ready : changed(next)) return next;
-      attempts.note(next);
-      return null;
-    }, { timeout: left(), silent: () => waited.reason !== 'not_found', pierce }) || actState(args, view);
+    const changed = (next) =>
+      next.ready ||
+      next.reason !== waited.reason ||
+      next.node !== waited.node ||
+      next.over !== waited.over ||
+      (next.reason === 'covered' && performance.now() >= again);
+    state =
+      (await waitUntil(
+        () => {
+          const next = actState(args, view);
+          if (waited.reason === 'moving' ? next.ready : changed(next)) return next;
+          attempts.note(next);
+          return null;
+        },
+        { timeout: left(), silent: () => waited.reason !== 'not_found', pierce }
+      )) || actState(args, view);
   }
 }

@@ -15,7 +15,8 @@ const isRead = () => {
 };
 
 /** readTime is how many milliseconds an action that has limit for it waits for its document, 0 when it is read. */
-const readTime = (limit) => !(limit > 0) || quirk('acts_while_loading') || isRead() ? 0 : Math.max(0, Math.min(limit, longestRead - readAwaited));
+const readTime = (limit) =>
+  !(limit > 0) || quirk('acts_while_loading') || isRead() ? 0 : Math.max(0, Math.min(limit, longestRead - readAwaited));
 
 /** documentRead waits until the document is read, but no longer than time. */
 async function documentRead(time) {

@@ -2,7 +2,9 @@
 // the click something can have moved under the pointer. A click that would hit
 // something else is kept from the page.
 
-const guardedEvents = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'];
+const guardedEvents = [
+  'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'
+];
 const guards = new Map(); // id -> {verdict, hit, end}
 const pathOf = methodOf(Event.prototype, 'composedPath');
 const stopEvent = methodOf(Event.prototype, 'stopImmediatePropagation');
@@ -88,6 +90,11 @@ queries.click_verdict = ({ id, view, wait }) => {
 function clickVerdict(guard, view) {
   const out = { known: true, arrived: guard.verdict };
   if (guard.verdict === null) out.here = guard.unobservable || clicksSoFar() > guard.before;
-  if (guard.verdict === false && guard.hit) out.occluded_by = { target_label: label(guard.hit), tag_name: tagOf(guard.hit), rect: box(rectOf(guard.hit), viewOf(view)) };
+  if (guard.verdict === false && guard.hit)
+    out.occluded_by = {
+      target_label: label(guard.hit),
+      tag_name: tagOf(guard.hit),
+      rect: box(rectOf(guard.hit), viewOf(view))
+    };
   return out;
 }

@@ -60,7 +60,12 @@ function accept(value) {
 
 function refuse(error) {
   if (error instanceof Fault) {
-    return '{"ok":false' + newRefs() + ',' + JSON.stringify({ code: error.code, message: error.message, evidence: error.evidence }).slice(1);
+    return (
+      '{"ok":false' +
+      newRefs() +
+      ',' +
+      JSON.stringify({ code: error.code, message: error.message, evidence: error.evidence }).slice(1)
+    );
   }
   return JSON.stringify({
     ok: false, code: 'internal', message: 'the page library failed',
@@ -115,7 +120,8 @@ function element(handle) {
 /** elementOf is element for callers that cannot go on without it. */
 function elementOf(handle) {
   const found = element(handle);
-  if (!found || !isConnected(found)) throw new Fault('target_not_found', 'the element is no longer in the document', { handle });
+  if (!found || !isConnected(found))
+    throw new Fault('target_not_found', 'the element is no longer in the document', { handle });
   return found;
 }
 

@@ -164,7 +164,8 @@ function activeElement() {
   return active;
 }
 
-const descriptors = new WeakMap(); // prototype -> name -> descriptor or undefined; nobody else changes the prototypes of this world
+// prototype -> name -> descriptor or undefined; nobody else changes the prototypes of this world
+const descriptors = new WeakMap();
 
 function descriptorOf(node, name) {
   const first = Object.getPrototypeOf(node);
@@ -172,7 +173,8 @@ function descriptorOf(node, name) {
   if (known === undefined) descriptors.set(first, known = new Map());
   let found = known.get(name);
   if (found !== undefined || known.has(name)) return found;
-  for (let proto = first; proto && !found; proto = Object.getPrototypeOf(proto)) found = Object.getOwnPropertyDescriptor(proto, name);
+  for (let proto = first; proto && !found; proto = Object.getPrototypeOf(proto))
+    found = Object.getOwnPropertyDescriptor(proto, name);
   known.set(name, found);
   return found;
 }

@@ -3,14 +3,18 @@
 
 const maxUnopened = 200;
 
-/** unopenedHosts names the elements that may have a closed shadow root, or a role of their own making, and were not reported before. */
+/**
+ * unopenedHosts names the elements that may have a closed shadow root, or a role of their own making, and were not
+ * reported before.
+ */
 function unopenedHosts() {
   const hosts = [];
   for (const root of withShadows(document)) {
     for (const node of queryIn(root, '*')) {
       if (hosts.length === maxUnopened) break;
       const tag = localNameOf(node);
-      if (!examinedHosts.has(node) && !shadowOf(node) && mayHideShadow(node, tag) || wantsSemantics(node, tag, false)) hosts.push(node);
+      if ((!examinedHosts.has(node) && !shadowOf(node) && mayHideShadow(node, tag)) || wantsSemantics(node, tag, false))
+        hosts.push(node);
     }
   }
   return takeHosts(hosts);

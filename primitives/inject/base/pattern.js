@@ -14,9 +14,13 @@ const maxPatternSteps = 3000000; // on one text
 /** Expressions without repetition, alternatives and groups: the platform is linear there. */
 const plainPattern = /^(?:[^\\()[\]{}*+?|]|\\[dDwWsSbB.*+?^$()[\]{}|/\\-])*$/;
 
-const refusePattern = (source, why) => new Fault('invalid_selector', 'the regular expression ' + why, { regex: cut(source, 500) });
+const refusePattern = (source, why) =>
+  new Fault('invalid_selector', 'the regular expression ' + why, { regex: cut(source, 500) });
 
-/** patternFor is patternOf for an argument that is not a locator: what is wrong with it has the argument's code and name. */
+/**
+ * patternFor is patternOf for an argument that is not a locator: what is wrong with it has the argument's code and
+ * name.
+ */
 function patternFor(source, code, field) {
   try {
     return patternOf(source);
@@ -37,7 +41,8 @@ function patternOf(source, flags = '') {
   if (plainPattern.test(source)) return (text) => native.test(text);
   if (flags.includes('v')) throw refusePattern(source, 'has the flag v, which is not read here; the flag u is');
   const states = new PatternReader(source, flags).states();
-  if (!flags.includes('m') && !states.list.some(({ look, edge }) => look || edge === 'b' || edge === 'B')) return stepsOn(states, source);
+  if (!flags.includes('m') && !states.list.some(({ look, edge }) => look || edge === 'b' || edge === 'B'))
+    return stepsOn(states, source);
   return (text) => {
     const spent = { left: maxPatternSteps, source };
     return runsOn(states, text, 0, false, spent);
@@ -145,7 +150,12 @@ class PatternReader {
     if (found[0][0] === '+') return { kind: 'repeat', part, least: 1, most: Infinity };
     if (found[0][0] === '?') return { kind: 'repeat', part, least: 0, most: 1 };
     const least = Number(found[1]);
-    return { kind: 'repeat', part, least, most: found[2] === undefined ? least : found[3] === '' ? Infinity : Number(found[3]) };
+    return {
+      kind: 'repeat',
+      part,
+      least,
+      most: found[2] === undefined ? least : found[3] === '' ? Infinity : Number(found[3])
+    };
   }
 
   term() {
@@ -158,8 +168,15 @@ class PatternReader {
       let look = null;
       const around = /^\?(?:<?[=!])/.exec(source.slice(this.at, this.at + 3));
       if (around) look = around[0];
-      else if (this.peek('?') && !this.peek('?:') && !/^\?<[^=!]/.test(source.slice(this.at, this.at + 3))) throw refusePattern(source, 'changes its flags in a group, which is not read here');
-      this.at += look ? look.length : this.peek('?:') ? 2 : this.peek('?<') ? source.indexOf('>', this.at) + 1 - this.at : 0;
+      else if (this.peek('?') && !this.peek('?:') && !/^\?<[^=!]/.test(source.slice(this.at, this.at + 3)))
+        throw refusePattern(source, 'changes its flags in a group, which is not read here');
+      this.at += look
+        ? look.length
+        : this.peek('?:')
+          ? 2
+          : this.peek('?<')
+            ? source.indexOf('>', this.at) + 1 - this.at
+            : 0;
       const part = this.alternatives();
       this.taken(')');
       return look ? { kind: 'look', part, behind: look.includes('<'), not: look.endsWith('!') } : part;
@@ -169,8 +186,11 @@ class PatternReader {
       for (; this.at < source.length && !this.peek(']'); this.at++) if (this.peek('\\')) this.at++;
       this.at++;
     } else if (this.taken('\\')) {
-      if (/^[1-9]/.test(source[this.at]) || this.peek('k') && (this.unicode || this.source.includes('(?<'))) throw refusePattern(source, 'has a back reference; the time that one takes has no bound');
-      const escape = this.unicode ? /^(?:[pPu]\{[^}]*\}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|[^])/u : /^(?:u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|0[0-7]{0,2}|[^])/;
+      if (/^[1-9]/.test(source[this.at]) || (this.peek('k') && (this.unicode || this.source.includes('(?<'))))
+        throw refusePattern(source, 'has a back reference; the time that one takes has no bound');
+      const escape = this.unicode
+        ? /^(?:[pPu]\{[^}]*\}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|[^])/u
+        : /^(?:u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|0[0-7]{0,2}|[^])/;
       this.at += escape.exec(source.slice(this.at, this.at + 60))[0].length;
     } else {
       this.at += this.unicode ? String.fromCodePoint(source.codePointAt(this.at)).length : 1;
@@ -196,7 +216,10 @@ class PatternReader {
     return test;
   }
 
-  /** compiled is the list of states of a part, which ends in one that says it was found. behind: the text is read towards its start. */
+  /**
+   * compiled is the list of states of a part, which ends in one that says it was found. behind: the text is read
+   * towards its start.
+   */
   compiled(tree, behind) {
     const reader = this;
     const list = [];
@@ -259,7 +282,10 @@ function holdsEdge(state, text, at) {
   return (before !== after) === (state.edge === 'b');
 }
 
-/** runsOn reads the text from a place on, and answers whether the states come to their end: at that place, or from any later one. */
+/**
+ * runsOn reads the text from a place on, and answers whether the states come to their end: at that place, or from any
+ * later one.
+ */
 function runsOn({ list, behind, unicode }, text, start, here, spent) {
   const stamps = new Uint32Array(list.length);
   let stamp = 1;
@@ -275,7 +301,8 @@ function runsOn({ list, behind, unicode }, text, start, here, spent) {
       if (found) return true;
       if (test) now.push(state);
       else if (fork) for (const next of fork) open.push(next);
-      else if (edge ? holdsEdge(list[state], text, at) : runsOn(look, text, at, true, spent) !== list[state].not) open.push(state + 1);
+      else if (edge ? holdsEdge(list[state], text, at) : runsOn(look, text, at, true, spent) !== list[state].not)
+        open.push(state + 1);
     }
     return false;
   };
@@ -299,6 +326,7 @@ function runsOn({ list, behind, unicode }, text, start, here, spent) {
 /** characterAt is what stands behind a place, or before it: one code unit, or a code point. */
 function characterAt(text, at, behind, unicode) {
   const from = behind ? at - 1 : at;
-  if (unicode && behind && from > 0 && /[\ud800-\udbff]/.test(text[from - 1]) && /[\udc00-\udfff]/.test(text[from])) return text.slice(from - 1, at);
+  if (unicode && behind && from > 0 && /[\ud800-\udbff]/.test(text[from - 1]) && /[\udc00-\udfff]/.test(text[from]))
+    return text.slice(from - 1, at);
   return unicode ? String.fromCodePoint(text.codePointAt(from)) : text[from];
 }

@@ -32,10 +32,14 @@ function addressReader() {
 /** attributeReader is what reads one of the names that a field may have. */
 function attributeReader(name) {
   switch (name) {
-    case 'text': return (node) => norm(textOf(node));
-    case 'href': return addressReader();
-    case 'src': return (node) => node instanceof HTMLImageElement ? imageAddress(node) : attributeOf(node, 'src') || '';
-    case 'currentSrc': return (node) => node instanceof HTMLImageElement ? shownImageAddress(node) || imageAddress(node) : '';
+    case 'text':
+      return (node) => norm(textOf(node));
+    case 'href':
+      return addressReader();
+    case 'src':
+      return (node) => (node instanceof HTMLImageElement ? imageAddress(node) : attributeOf(node, 'src') || '');
+    case 'currentSrc':
+      return (node) => (node instanceof HTMLImageElement ? shownImageAddress(node) || imageAddress(node) : '');
   }
   return (node) => norm(attributeOf(node, name));
 }
@@ -64,7 +68,8 @@ function fieldReader(field) {
   };
   const parts = splitSelector(selector);
   const part = parts[0];
-  if (parts.length !== 1 || part === ':scope' || quirk('comma_split')) return (item, shown) => firstOf(queryParts(item, selector).nodes, item, shown, 0);
+  if (parts.length !== 1 || part === ':scope' || quirk('comma_split'))
+    return (item, shown) => firstOf(queryParts(item, selector).nodes, item, shown, 0);
   return (item, shown) => {
     if (attachmentHosts.size > 0) return firstOf(queryParts(item, selector).nodes, item, shown, 0);
     const own = matchesCSS(item, part) ? read(item) : '';
@@ -84,7 +89,12 @@ function itemsOf(args, root) {
     if (quirk('unparsed_finds_nothing')) return [];
     throw fault;
   }
-  if (nodes.length === 0 && args.include && args.include !== 'visible' && (root === bodyOf() || root === rootElement())) {
+  if (
+    nodes.length === 0 &&
+    args.include &&
+    args.include !== 'visible' &&
+    (root === bodyOf() || root === rootElement())
+  ) {
     nodes = locate({ selector: args.item_selector, pierce: true }).nodes;
   }
   const needle = norm(args.text_equals || args.text_contains);
@@ -95,7 +105,8 @@ function itemsOf(args, root) {
 function beginningOf(node, characters) {
   const walker = walkerOf(document, node, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_CDATA_SECTION);
   let text = '';
-  for (let at = walker.nextNode(); at !== null && text.length <= characters; at = walker.nextNode()) text += nodeValueOf(at);
+  for (let at = walker.nextNode(); at !== null && text.length <= characters; at = walker.nextNode())
+    text += nodeValueOf(at);
   return text;
 }
 
@@ -120,7 +131,12 @@ queries.extract = (args) => {
   );
   const readers = args.fields.map(fieldReader);
   const clips = new Map();
-  const shown = args.include === 'all' ? () => true : everywhere ? (node) => rendered(node) : (node) => isVisible(node, view, clips);
+  const shown =
+    args.include === 'all'
+      ? () => true
+      : everywhere
+        ? (node) => rendered(node)
+        : (node) => isVisible(node, view, clips);
   const seen = new Set();
   const values = [];
   let count = 0;

@@ -14,8 +14,15 @@ function textsOf(nodes) {
   const found = [];
   for (const node of [...nodes].reverse()) {
     const shown = nodeType(node) === 3 ? flatParentElement(node) : node;
-    if (!shown || !isConnected(shown) || found.some((other) => other.node !== shown && contains(other.node, shown)) || found.some((other) => other.node === shown)) continue;
-    if (skippedTags.has(tagOf(shown)) || unexposed(shown) || tagOf(shown) === 'input' || tagOf(shown) === 'textarea') continue;
+    if (
+      !shown ||
+      !isConnected(shown) ||
+      found.some((other) => other.node !== shown && contains(other.node, shown)) ||
+      found.some((other) => other.node === shown)
+    )
+      continue;
+    if (skippedTags.has(tagOf(shown)) || unexposed(shown) || tagOf(shown) === 'input' || tagOf(shown) === 'textarea')
+      continue;
     const text = cut(norm(protoGet(shown, 'innerText') ?? textOf(shown)), mostTextLength);
     if (text === '') continue;
     for (let i = found.length - 1; i >= 0; i--) if (contains(shown, found[i].node)) found.splice(i, 1);
@@ -58,7 +65,9 @@ const layers = 'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [r
 /** layersShown are the layers that a person can see now, and what they are: one that closes may lose its role. */
 function layersShown() {
   const found = new Map();
-  for (const root of withShadows(document)) for (const node of queryIn(root, layers)) if (rendered(node) && !unexposed(node)) found.set(node, effectTarget(node));
+  for (const root of withShadows(document))
+    for (const node of queryIn(root, layers))
+      if (rendered(node) && !unexposed(node)) found.set(node, effectTarget(node));
   return found;
 }
 
@@ -78,12 +87,31 @@ function appearing(before) {
   const found = [];
   for (const animation of documentAnimationsOf(document)) {
     const effect = animation.effect;
-    if (before.has(animation) || animation.playState !== 'running' || !(effect instanceof KeyframeEffect) || !effect.target) continue;
+    if (
+      before.has(animation) ||
+      animation.playState !== 'running' ||
+      !(effect instanceof KeyframeEffect) ||
+      !effect.target
+    )
+      continue;
     const rest = timeLeft(animation);
     if (!(rest > 0) || rest === Infinity) continue;
-    if (!effect.getKeyframes().some((frame) => 'opacity' in frame || 'visibility' in frame || 'transform' in frame || 'height' in frame || 'maxHeight' in frame)) continue;
+    if (
+      !effect
+        .getKeyframes()
+        .some(
+          (frame) =>
+            'opacity' in frame ||
+            'visibility' in frame ||
+            'transform' in frame ||
+            'height' in frame ||
+            'maxHeight' in frame
+        )
+    )
+      continue;
     const focused = focusedNode();
-    if (focused && contains(focused, effect.target) || norm(textOf(effect.target)) === '' && !covers(effect.target)) continue;
+    if ((focused && contains(focused, effect.target)) || (norm(textOf(effect.target)) === '' && !covers(effect.target)))
+      continue;
     found.push(animation);
   }
   return found;
@@ -151,7 +179,8 @@ queries.effects_begin = ({ id }) => {
     }
     last = performance.now(); // a page may judge what was written a moment later
   };
-  for (const root of withShadows(document)) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+  for (const root of withShadows(document))
+    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });
   const focused = focusedNode();
   const before = effectTarget(focused);
@@ -189,17 +218,33 @@ queries.effects_begin = ({ id }) => {
     report: () => {
       const now = focusedNode();
       const layersNow = layersShown();
-      const only = (some, others) => [...some].filter(([node]) => !others.has(node)).slice(0, mostTexts).map(([, what]) => what);
+      const only = (some, others) =>
+        [...some]
+          .filter(([node]) => !others.has(node))
+          .slice(0, mostTexts)
+          .map(([, what]) => what);
       return {
-        opened: only(layersNow, layersBefore), closed: only(layersBefore, layersNow),
-        dom, texts: textsOf(texts), passed, invalid: Array.from(refused, (node) => ({ target: effectTarget(node), message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength) })),
+        opened: only(layersNow, layersBefore),
+        closed: only(layersBefore, layersNow),
+        dom,
+        texts: textsOf(texts),
+        passed,
+        invalid: Array.from(refused, (node) => ({
+          target: effectTarget(node),
+          message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength)
+        })),
         focus: now === focused ? null : { from: before, to: effectTarget(now) },
         values: Array.from(values.keys(), (node) => {
           const value = protoGet(node, 'value');
           const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
           const checked = kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined;
-          return { target: effectTarget(node), length: typeof value === 'string' ? value.length : textOf(node).length, checked, ...chosenWords(node) };
-        }),
+          return {
+            target: effectTarget(node),
+            length: typeof value === 'string' ? value.length : textOf(node).length,
+            checked,
+            ...chosenWords(node)
+          };
+        })
       };
     },
   };

@@ -22,17 +22,22 @@ function selectedIn(node) {
   if (node && isTextControl(node) && !quirk('controls_select_nothing')) {
     if (protoGet(node, 'type') === 'password') return { text: '', html: '' };
     const start = protoGet(node, 'selectionStart');
-    return { text: Number.isInteger(start) ? protoGet(node, 'value').slice(start, protoGet(node, 'selectionEnd')) : '', html: '' };
+    return {
+      text: Number.isInteger(start) ? protoGet(node, 'value').slice(start, protoGet(node, 'selectionEnd')) : '',
+      html: ''
+    };
   }
   const selection = selectionOf(document);
   if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return { text: '', html: '' };
   const holder = emptyDocument();
   const root = holder.createElement('div');
-  for (let i = 0; i < selection.rangeCount; i++) root.append(holder.importNode(selection.getRangeAt(i).cloneContents(), true));
+  for (let i = 0; i < selection.rangeCount; i++)
+    root.append(holder.importNode(selection.getRangeAt(i).cloneContents(), true));
   return { text: String(selection), html: root.innerHTML };
 }
 
-const clipboardEvent = (type, data) => new ClipboardEvent(type, { bubbles: true, cancelable: true, composed: true, clipboardData: data });
+const clipboardEvent = (type, data) =>
+  new ClipboardEvent(type, { bubbles: true, cancelable: true, composed: true, clipboardData: data });
 
 queries.clipboard_copy = ({ locator, view: given }) => {
   const view = viewOf(given);
@@ -72,8 +77,8 @@ function plainOf(html) {
   return out.trim();
 }
 
-/** heldBy is the text of what is edited, to see whether a paste changed it. */
-function heldBy(node) {
+/** editedText is the text of what is edited, to see whether a paste changed it. */
+function editedText(node) {
   if (isTextControl(node)) return protoGet(node, 'value');
   return protoGet(node, 'isContentEditable') === true ? textOf(editingHost(node)) : '';
 }
@@ -94,7 +99,8 @@ function insertPasted(node, text) {
   if (why !== null || hasEditContext(node)) return nothing;
   const host = editingHost(node);
   const selection = selectionOf(document);
-  if (!selection || selection.rangeCount === 0 || !contains(host, selection.getRangeAt(0).commonAncestorContainer)) seatSelection(node, false);
+  if (!selection || selection.rangeCount === 0 || !contains(host, selection.getRangeAt(0).commonAncestorContainer))
+    seatSelection(node, false);
   if (!execCommandOf(document, 'insertText', false, text)) return nothing;
   return { pasted: true, inserted_length: text.length, input_method: 'insert-text' };
 }
@@ -107,10 +113,17 @@ queries.clipboard_paste = async ({ locator, text, html, view: given }) => {
   if (locator) takeFocus(isTextControl(node) ? node : editingHost(node));
   const target = actedTarget(node, view);
   const plainText = text === undefined ? plainOf(html) : text;
-  const before = heldBy(node);
+  const before = editedText(node);
   const taken = pasteInto(node, pasteData(plainText, html));
   await nextFrame();
-  const out = { pasted: true, inserted_length: plainText.length, input_method: 'synthetic-paste', default_prevented: taken !== '', target_kind: kind, target };
-  if (quirk('pastes_only') || taken !== '' || !isConnected(node) || heldBy(node) !== before) return out;
+  const out = {
+    pasted: true,
+    inserted_length: plainText.length,
+    input_method: 'synthetic-paste',
+    default_prevented: taken !== '',
+    target_kind: kind,
+    target
+  };
+  if (quirk('pastes_only') || taken !== '' || !isConnected(node) || editedText(node) !== before) return out;
   return { ...out, ...insertPasted(node, plainText) };
 };

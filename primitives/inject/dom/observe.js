@@ -2,7 +2,8 @@
 // them, or all of them with attributes. Answers over their byte budget are
 // refused in the answer itself, so that nothing is cut silently.
 
-const bounded = (value, fallback, least, most) => Math.min(most, Math.max(least, value === undefined || value === null ? fallback : Math.trunc(value)));
+const bounded = (value, fallback, least, most) =>
+  Math.min(most, Math.max(least, value === undefined || value === null ? fallback : Math.trunc(value)));
 
 /** withinBudget is the payload as JSON, or the soft failure when it is too large. */
 function withinBudget(payload, budget, evidence) {
@@ -14,14 +15,25 @@ function withinBudget(payload, budget, evidence) {
     error: {
       code: 'payload_too_large', message: 'the answer exceeds max_payload_bytes', recoverable: true,
       evidence: {
-        ...evidence, match_count: payload.match_count, approximate_bytes: bytes, max_payload_bytes: budget,
-        narrowing_hints: ['use a more specific selector', 'filter with text_contains', 'lower max_matches', 'raise max_payload_bytes (at most 256000)'],
-      },
-    },
+        ...evidence,
+        match_count: payload.match_count,
+        approximate_bytes: bytes,
+        max_payload_bytes: budget,
+        narrowing_hints: [
+          'use a more specific selector',
+          'filter with text_contains',
+          'lower max_matches',
+          'raise max_payload_bytes (at most 256000)'
+        ]
+      }
+    }
   };
 }
 
-const query = (args) => ({ selector: cut(selectorOr(args.selector, '*'), 200), text_contains: args.text_contains === undefined ? null : cut(args.text_contains, 200) });
+const query = (args) => ({
+  selector: cut(selectorOr(args.selector, '*'), 200),
+  text_contains: args.text_contains === undefined ? null : cut(args.text_contains, 200)
+});
 
 /** select yields the matches of a selector list, in document order, that have the text. */
 function* select(args) {
@@ -33,8 +45,14 @@ function* select(args) {
 function observed(node, seen, view) {
   const m = measure(node, view);
   const out = {
-    tag_name: tagOf(node), text: textOrLabel(node), bounding_box: box(m.rect, view), visible_center: pointOut(middleOf(seen), view),
-    clickable: m.clickable, receives_events: m.receives, occluded_by: occluder(m, view), visible_rect: edges(seen, view),
+    tag_name: tagOf(node),
+    text: textOrLabel(node),
+    bounding_box: box(m.rect, view),
+    visible_center: pointOut(middleOf(seen), view),
+    clickable: m.clickable,
+    receives_events: m.receives,
+    occluded_by: occluder(m, view),
+    visible_rect: edges(seen, view)
   };
   if (m.clickable && m.receives) out.clickable_center = pointOut(m.point, view);
   return out;
@@ -74,7 +92,8 @@ queries.observe_visible = (args) => {
 queries.observe_attributes = (args) => {
   const view = viewOf(args.view);
   const names = args.attributes.map((name) => norm(name)).filter((name) => name !== '');
-  if (names.length === 0) throw new Fault('invalid_arguments', 'attributes names no attribute', { attributes: args.attributes.slice(0, 20) });
+  if (names.length === 0)
+    throw new Fault('invalid_arguments', 'attributes names no attribute', { attributes: args.attributes.slice(0, 20) });
   const most = bounded(args.max_matches, 50, 1, 200);
   const budget = bounded(args.max_payload_bytes, 16000, 1000, 256000);
   const clips = new Map();
@@ -88,5 +107,8 @@ queries.observe_attributes = (args) => {
     if (visible) visibleCount++;
     if (matches.length === most) break;
   }
-  return withinBudget({ matches, match_count: matches.length, visible_count: visibleCount }, budget, { ...query(args), attributes: names.slice(0, 20) });
+  return withinBudget({ matches, match_count: matches.length, visible_count: visibleCount }, budget, {
+    ...query(args),
+    attributes: names.slice(0, 20)
+  });
 };

@@ -16,7 +16,10 @@ function headings(section, selector) {
   try {
     return queryHere(section, selector);
   } catch (error) {
-    if (quirk('unparsed_finds_nothing')) throw new Fault('handler_failed', 'the heading selector does not parse', { heading_selector: cut(selector, 200) });
+    if (quirk('unparsed_finds_nothing'))
+      throw new Fault('handler_failed', 'the heading selector does not parse', {
+        heading_selector: cut(selector, 200)
+      });
     throw error;
   }
 }
@@ -55,8 +58,16 @@ queries.list_sections = (args) => {
     const rect = rectOf(node);
     const r = mapped(rect, view);
     sections.push({
-      index, tag_name: tagOf(node), heading, text, scroll_y: scrollY + rect.top, top: r.top, bottom: r.bottom, height: r.bottom - r.top,
-      visible: rect.bottom > 0 && rect.top < innerHeight && rect.right > 0 && rect.left < innerWidth, item_count: itemCount(node, args.item_selector),
+      index,
+      tag_name: tagOf(node),
+      heading,
+      text,
+      scroll_y: scrollY + rect.top,
+      top: r.top,
+      bottom: r.bottom,
+      height: r.bottom - r.top,
+      visible: rect.bottom > 0 && rect.top < innerHeight && rect.right > 0 && rect.left < innerWidth,
+      item_count: itemCount(node, args.item_selector)
     });
   }
   return {

@@ -29,7 +29,8 @@ const isDocumentScroller = (node) => node === rootElement() || node === bodyOf()
 
 /** scrolls reports whether node is a scroller of the axis; body and root stand for the viewport. */
 function scrolls(node, horizontal) {
-  if (node === rootElement() || node === bodyOf() && !(userScrolls(node, horizontal) && !viewportOwnsBody())) return false;
+  if (node === rootElement() || (node === bodyOf() && !(userScrolls(node, horizontal) && !viewportOwnsBody())))
+    return false;
   return hasRange(node, horizontal) && userScrolls(node, horizontal);
 }
 
@@ -104,7 +105,9 @@ queries.viewport_scroll = async ({ dx, dy, scope, item_selector, handle, view: g
   let anchor = null;
   let fallback;
   if (scope || handle) {
-    const found = handle ? { scope: elementOf(handle), root: elementOf(handle) } : resolveScope(scope, item_selector, view);
+    const found = handle
+      ? { scope: elementOf(handle), root: elementOf(handle) }
+      : resolveScope(scope, item_selector, view);
     anchor = found.scope;
     node = scopedScroller(found.root, horizontal, view);
     if (node === undefined) {
@@ -138,9 +141,15 @@ queries.viewport_scroll = async ({ dx, dy, scope, item_selector, handle, view: g
     moved: moved(),
     target: kind, target_element: element, before, after: end, delta_x: dx, delta_y: dy,
     diagnostics: {
-      viewport: viewportNow(), viewport_before: viewportBefore,
-      target_element: anchor && { tag_name: tagOf(anchor), text: cut(norm(textOf(anchor)), 240), before: anchorBefore, after: placed(anchor, view) },
-      scroll_target: scrollTarget,
-    },
+      viewport: viewportNow(),
+      viewport_before: viewportBefore,
+      target_element: anchor && {
+        tag_name: tagOf(anchor),
+        text: cut(norm(textOf(anchor)), 240),
+        before: anchorBefore,
+        after: placed(anchor, view)
+      },
+      scroll_target: scrollTarget
+    }
   };
 };

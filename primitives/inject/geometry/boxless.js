@@ -2,7 +2,9 @@
 // display: contents, which are where their children are, and the areas of an
 // image map, which are drawn by an image.
 
-/** drawnBy is the element whose box and style decide whether node is drawn: itself, but for the area of an image map. */
+/**
+ * drawnBy is the element whose box and style decide whether node is drawn: itself, but for the area of an image map.
+ */
 const drawnBy = (node) => tagOf(node) === 'area' && areaImage(node) || node;
 
 /** areaImage is the image that shows an area, or null. */
@@ -10,11 +12,16 @@ function areaImage(area) {
   const map = closestCSS(area, 'map');
   const name = map && (attributeOf(map, 'name') || idOf(map));
   if (!name) return null;
-  const images = queryIn(rootOf(area), 'img[usemap]').filter((image) => attributeOf(image, 'usemap').replace(/^[^#]*#/, '') === name);
+  const images = queryIn(rootOf(area), 'img[usemap]').filter(
+    (image) => attributeOf(image, 'usemap').replace(/^[^#]*#/, '') === name
+  );
   return images.find((image) => rendered(image)) || images[0] || null;
 }
 
-/** areaRect is the upright rectangle around the shape of an area, or null. Chromium counts from the border of the image, not from its content. */
+/**
+ * areaRect is the upright rectangle around the shape of an area, or null. Chromium counts from the border of the image,
+ * not from its content.
+ */
 function areaRect(area) {
   const image = areaImage(area);
   if (!image) return null;
@@ -32,7 +39,12 @@ function areaRect(area) {
     const ys = n.filter((_, i) => i % 2 === 1);
     part = { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) };
   } else if (n.length >= 4) {
-    part = { left: Math.min(n[0], n[2]), top: Math.min(n[1], n[3]), right: Math.max(n[0], n[2]), bottom: Math.max(n[1], n[3]) };
+    part = {
+      left: Math.min(n[0], n[2]),
+      top: Math.min(n[1], n[3]),
+      right: Math.max(n[0], n[2]),
+      bottom: Math.max(n[1], n[3])
+    };
   }
   const inside = part && intersect(part, { left: 0, top: 0, right: width, bottom: height });
   return inside && mapped(inside, boxView(image, topView, 0, 0));
@@ -115,7 +127,12 @@ function boxlessRect(node) {
   if (rects.length === 0) return null;
   const left = Math.min(...rects.map((rect) => rect.left));
   const top = Math.min(...rects.map((rect) => rect.top));
-  return new DOMRect(left, top, Math.max(...rects.map((rect) => rect.right)) - left, Math.max(...rects.map((rect) => rect.bottom)) - top);
+  return new DOMRect(
+    left,
+    top,
+    Math.max(...rects.map((rect) => rect.right)) - left,
+    Math.max(...rects.map((rect) => rect.bottom)) - top
+  );
 }
 
 /** piecesOf lists the boxes of an element: the lines of a link that wraps, the children of one without a box. */
@@ -129,5 +146,7 @@ function piecesOf(node) {
 function shapePoints(node, seen) {
   if (tagOf(node) !== 'area') return [];
   const steps = [0.5, 0.3, 0.7, 0.1, 0.9, 0.4, 0.6, 0.2, 0.8];
-  return steps.flatMap((y) => steps.map((x) => ({ x: seen.left + x * widthOf(seen), y: seen.top + y * heightOf(seen) })));
+  return steps.flatMap((y) =>
+    steps.map((x) => ({ x: seen.left + x * widthOf(seen), y: seen.top + y * heightOf(seen) }))
+  );
 }

@@ -11,7 +11,8 @@ function frameView(node, view) {
 
 function frameElement(handle) {
   const node = element(handle);
-  if (!node || !isConnected(node)) throw new Fault('frame_not_found', 'the frame is no longer in the document', { handle });
+  if (!node || !isConnected(node))
+    throw new Fault('frame_not_found', 'the frame is no longer in the document', { handle });
   return node;
 }
 
@@ -69,7 +70,10 @@ queries.frame_hit = ({ handle, x, y, view: given }) => {
   const point = local(x, y, view);
   const hit = deepHit(point.x, point.y);
   if (hit && flatContains(node, hit)) return { receives: true, occluded_by: null };
-  return { receives: false, occluded_by: hit && { target_label: label(hit), tag_name: tagOf(hit), rect: box(rectOf(hit), view) } };
+  return {
+    receives: false,
+    occluded_by: hit && { target_label: label(hit), tag_name: tagOf(hit), rect: box(rectOf(hit), view) }
+  };
 };
 
 /**
@@ -84,7 +88,12 @@ queries.frame_reveal = async ({ handle, part, view: given }) => {
     return measure(node, view, withSize(mapped(part, inner)));
   };
   const { m, performed } = await reveal(remeasure(), view, remeasure);
-  return { view: frameView(node, view), performed, fully_visible: m.fully, part: { left: m.rect.left, top: m.rect.top, right: m.rect.right, bottom: m.rect.bottom } };
+  return {
+    view: frameView(node, view),
+    performed,
+    fully_visible: m.fully,
+    part: { left: m.rect.left, top: m.rect.top, right: m.rect.right, bottom: m.rect.bottom }
+  };
 };
 
 const withSize = (rect) => ({ ...rect, width: widthOf(rect), height: heightOf(rect) });

@@ -12,7 +12,9 @@ const topView = Object.freeze({ x: 0, y: 0, sx: 1, sy: 1, kx: 0, ky: 0, clip: nu
 
 /** viewOf completes the view that a call brought. */
 function viewOf(view) {
-  return view ? { x: view.x, y: view.y, sx: view.sx, sy: view.sy, kx: view.kx || 0, ky: view.ky || 0, clip: view.clip || null } : topView;
+  return view
+    ? { x: view.x, y: view.y, sx: view.sx, sy: view.sy, kx: view.kx || 0, ky: view.ky || 0, clip: view.clip || null }
+    : topView;
 }
 
 /** within composes views: that of a document whose place in another one is inner. */
@@ -44,7 +46,12 @@ function viewportRect(view) {
 
 /** around is the smallest upright rectangle that holds the corners of rect as convert gives them. */
 function around(rect, convert) {
-  const corners = [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]].map(([x, y]) => convert(x, y));
+  const corners = [
+    [rect.left, rect.top],
+    [rect.right, rect.top],
+    [rect.left, rect.bottom],
+    [rect.right, rect.bottom]
+  ].map(([x, y]) => convert(x, y));
   const xs = corners.map((p) => p.x);
   const ys = corners.map((p) => p.y);
   return { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) };
@@ -62,16 +69,37 @@ function mapped(rect, view) {
 /** box is the public form of an element's rectangle. */
 function box(rect, view) {
   const r = mapped(rect, view);
-  return { x: r.left, y: r.top, width: widthOf(r), height: heightOf(r), left: r.left, top: r.top, right: r.right, bottom: r.bottom };
+  return {
+    x: r.left,
+    y: r.top,
+    width: widthOf(r),
+    height: heightOf(r),
+    left: r.left,
+    top: r.top,
+    right: r.right,
+    bottom: r.bottom
+  };
 }
 
 /** edges is the public form of a visible rectangle. */
 function edges(rect, view) {
   const r = mapped(rect, view);
-  return { left: r.left, top: r.top, right: r.right, bottom: r.bottom, width: widthOf(r), height: heightOf(r), x: r.left, y: r.top };
+  return {
+    left: r.left,
+    top: r.top,
+    right: r.right,
+    bottom: r.bottom,
+    width: widthOf(r),
+    height: heightOf(r),
+    x: r.left,
+    y: r.top
+  };
 }
 
-const pointOut = (point, view) => ({ x: view.x + point.x * view.sx + point.y * view.kx, y: view.y + point.x * view.ky + point.y * view.sy });
+const pointOut = (point, view) => ({
+  x: view.x + point.x * view.sx + point.y * view.kx,
+  y: view.y + point.x * view.ky + point.y * view.sy
+});
 
 /** label names an element for people. */
 function label(node) {
@@ -127,9 +155,18 @@ const containment = /paint|layout|strict|content/;
 
 /** holdsFixed: position:fixed descendants are placed in this element, not in the viewport. */
 function holdsFixed(style) {
-  return style.transform !== 'none' || style.perspective !== 'none' || style.filter !== 'none' ||
-    (style.backdropFilter || 'none') !== 'none' || style.translate !== 'none' || style.rotate !== 'none' || style.scale !== 'none' ||
-    fixedBlockHint.test(style.willChange) || containment.test(style.contain) || (style.contentVisibility || 'visible') !== 'visible';
+  return (
+    style.transform !== 'none' ||
+    style.perspective !== 'none' ||
+    style.filter !== 'none' ||
+    (style.backdropFilter || 'none') !== 'none' ||
+    style.translate !== 'none' ||
+    style.rotate !== 'none' ||
+    style.scale !== 'none' ||
+    fixedBlockHint.test(style.willChange) ||
+    containment.test(style.contain) ||
+    (style.contentVisibility || 'visible') !== 'visible'
+  );
 }
 
 const clipping = (value) => value !== 'visible' && value !== 'clip';
@@ -197,7 +234,8 @@ function contentClip(node, cache) {
         const rect = rectOf(at);
         if (rect.width > 0 && rect.height > 0) inside = intersect(own, rect);
       }
-      if (inside === base.absolute && inside === base.fixed) { // nothing clips so far: who holds what makes no difference
+      // nothing clips so far: who holds what makes no difference
+      if (inside === base.absolute && inside === base.fixed) {
         clip = inside === base.flow ? base : { flow: inside, absolute: inside, fixed: inside };
       } else {
         const fixed = quirk('clip_by_every_ancestor') || holdsFixed(style);
@@ -259,7 +297,8 @@ function deepHit(x, y) {
 const hitAt = (x, y) => quirk('plain_hit_test') ? hitDocument(document, x, y) : deepHit(x, y);
 
 /** arrivesAt says whether a click on hit is one on node. */
-const arrivesAt = (node, hit) => quirk('plain_hit_test') ? node === hit || contains(node, hit) : flatContains(node, hit);
+const arrivesAt = (node, hit) =>
+  quirk('plain_hit_test') ? node === hit || contains(node, hit) : flatContains(node, hit);
 
 /** minimalSide is the least width and height, in pixels, of an area worth clicking. */
 const minimalSide = 8;
@@ -298,12 +337,26 @@ function actionPointOf(node, seen) {
  */
 function measure(node, view, part) {
   const rect = part || rectOf(node);
-  if (rendered(node, part ? undefined : rect) && widthOf(rect) > 0 && heightOf(rect) > 0) return measureRendered(node, rect, view, part);
+  if (rendered(node, part ? undefined : rect) && widthOf(rect) > 0 && heightOf(rect) > 0)
+    return measureRendered(node, rect, view, part);
   return newMeasure(node, rect, false);
 }
 
-const newMeasure = (node, rect, rendered) =>
-  ({ node, rect, rendered, seen: null, ratio: 0, fully: false, point: null, hit: null, receives: false, clickable: false, clips: [], fixed: false, shown: null });
+const newMeasure = (node, rect, rendered) => ({
+  node,
+  rect,
+  rendered,
+  seen: null,
+  ratio: 0,
+  fully: false,
+  point: null,
+  hit: null,
+  receives: false,
+  clickable: false,
+  clips: [],
+  fixed: false,
+  shown: null
+});
 
 /** measureRendered is measure of what is known to be rendered, at rect. */
 function measureRendered(node, rect, view, part) {
@@ -351,19 +404,39 @@ function publicVisibility(m, view) {
 function describeVisibility(m, view) {
   if (!m.rendered) {
     return {
-      state: 'not_rendered', rendered: false, visible: false, clickable: false, receives_events: false, fully_visible: false,
-      bounding_box: box(m.rect, view), visible_rect: null, visible_ratio: 0, scroll_operation: null,
+      state: 'not_rendered',
+      rendered: false,
+      visible: false,
+      clickable: false,
+      receives_events: false,
+      fully_visible: false,
+      bounding_box: box(m.rect, view),
+      visible_rect: null,
+      visible_ratio: 0,
+      scroll_operation: null
     };
   }
   const ready = m.fully && m.clickable;
   return {
-    state: ready ? 'visible' : 'requires_scroll', rendered: true, visible: m.seen !== null, clickable: m.clickable,
-    receives_events: m.receives, fully_visible: m.fully, bounding_box: box(m.rect, view),
-    visible_rect: m.seen && edges(m.seen, view), visible_ratio: m.ratio,
-    clipped_by: m.clips.filter((clip) => clip.reduces).map((clip) => ({
-      target_label: label(clip.node), rect: box(clip.rect, view), overflow_x: clip.style.overflowX, overflow_y: clip.style.overflowY,
-    })),
-    action_point: m.point && pointOut(m.point, view), occluded_by: occluder(m, view),
-    scroll_operation: ready ? null : publicOperation(scrollOperation(m, view)),
+    state: ready ? 'visible' : 'requires_scroll',
+    rendered: true,
+    visible: m.seen !== null,
+    clickable: m.clickable,
+    receives_events: m.receives,
+    fully_visible: m.fully,
+    bounding_box: box(m.rect, view),
+    visible_rect: m.seen && edges(m.seen, view),
+    visible_ratio: m.ratio,
+    clipped_by: m.clips
+      .filter((clip) => clip.reduces)
+      .map((clip) => ({
+        target_label: label(clip.node),
+        rect: box(clip.rect, view),
+        overflow_x: clip.style.overflowX,
+        overflow_y: clip.style.overflowY
+      })),
+    action_point: m.point && pointOut(m.point, view),
+    occluded_by: occluder(m, view),
+    scroll_operation: ready ? null : publicOperation(scrollOperation(m, view))
   };
 }

@@ -33,7 +33,12 @@ queries.private_boxes = ({ secrets, view: given }) => {
   }
   const seen = visualViewport;
   return {
-    boxes, width: innerWidth / seen.scale, left: seen.offsetLeft, top: seen.offsetTop, scroll_x: scrollX, scroll_y: scrollY,
+    boxes,
+    width: innerWidth / seen.scale,
+    left: seen.offsetLeft,
+    top: seen.offsetTop,
+    scroll_x: scrollX,
+    scroll_y: scrollY
   };
 };
 

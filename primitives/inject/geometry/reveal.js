@@ -5,7 +5,10 @@
 const padding = 8;
 const maxScrolls = 4;
 
-/** nextFrame resolves with the next animation frame, or after some milliseconds where no frames are made; true means that there was one. */
+/**
+ * nextFrame resolves with the next animation frame, or after some milliseconds where no frames are made; true means
+ * that there was one.
+ */
 function nextFrame(longest = 50) {
   return new Promise((resolve) => {
     const done = (at) => {
@@ -46,9 +49,14 @@ function besideBars(node, rect) {
   const down = height - clientHeightOf(node) - parseFloat(style.borderTopWidth) - parseFloat(style.borderBottomWidth);
   if (across < 1 && down < 1) return rect;
   const before = across >= 1 && clientLeftOf(node) - parseFloat(style.borderLeftWidth) >= 1; // in a right-to-left page
-  const x = across * widthOf(rect) / width;
-  const y = down * heightOf(rect) / height;
-  return { left: rect.left + (before ? x : 0), top: rect.top, right: rect.right - (before ? 0 : x), bottom: rect.bottom - y };
+  const x = (across * widthOf(rect)) / width;
+  const y = (down * heightOf(rect)) / height;
+  return {
+    left: rect.left + (before ? x : 0),
+    top: rect.top,
+    right: rect.right - (before ? 0 : x),
+    bottom: rect.bottom - y
+  };
 }
 
 function operation(scroller, dx, dy, reason) {
@@ -94,8 +102,24 @@ function intoBounds(start, end, low, high, offset, least, most) {
 function inward(m, scroller) {
   const bounds = scroller.bounds;
   if (!bounds) return null;
-  const dx = intoBounds(m.rect.left, m.rect.right, bounds.left, bounds.right, scroller.x, scroller.low.x, scroller.high.x);
-  const dy = intoBounds(m.rect.top, m.rect.bottom, bounds.top, bounds.bottom, scroller.y, scroller.low.y, scroller.high.y);
+  const dx = intoBounds(
+    m.rect.left,
+    m.rect.right,
+    bounds.left,
+    bounds.right,
+    scroller.x,
+    scroller.low.x,
+    scroller.high.x
+  );
+  const dy = intoBounds(
+    m.rect.top,
+    m.rect.bottom,
+    bounds.top,
+    bounds.bottom,
+    scroller.y,
+    scroller.low.y,
+    scroller.high.y
+  );
   return dx || dy ? operation(scroller, dx, dy) : null;
 }
 
@@ -107,15 +131,25 @@ function plainScroller(clip) {
   const maxX = Math.max(0, scrollWidthOf(at) - width);
   const maxY = Math.max(0, scrollHeightOf(at) - height);
   return {
-    node: clip ? at : null, x: clip ? scrollLeftOf(at) : scrollX, y: clip ? scrollTopOf(at) : scrollY, maxX, maxY,
-    bounds: clip ? clip.rect : { left: 0, top: 0, right: innerWidth, bottom: innerHeight }, low: { x: 0, y: 0 }, high: { x: maxX, y: maxY },
+    node: clip ? at : null,
+    x: clip ? scrollLeftOf(at) : scrollX,
+    y: clip ? scrollTopOf(at) : scrollY,
+    maxX,
+    maxY,
+    bounds: clip ? clip.rect : { left: 0, top: 0, right: innerWidth, bottom: innerHeight },
+    low: { x: 0, y: 0 },
+    high: { x: maxX, y: maxY }
   };
 }
 
 /** outBy is how far the first edge that is not inside of the padded bounds is from there. */
-const outBy = (start, end, low, high) => start < low + padding ? start - low - padding : end > high - padding ? end - high + padding : 0;
+const outBy = (start, end, low, high) =>
+  start < low + padding ? start - low - padding : end > high - padding ? end - high + padding : 0;
 
-/** plainScrollOperation is upstream's: the window is scrolled whether it can or not, and edges are brought in one by one. */
+/**
+ * plainScrollOperation is upstream's: the window is scrolled whether it can or not, and edges are brought in one by
+ * one.
+ */
 function plainScrollOperation(m) {
   const scrollers = [...m.clips, null].map(plainScroller);
   if (!m.receives && m.point && m.hit) {
@@ -158,7 +192,14 @@ function publicOperation(op) {
   const s = op.scroller;
   const out = { target: s.node ? 'element' : 'window' };
   if (s.node) out.target_label = label(s.node);
-  Object.assign(out, { delta_x: op.dx, delta_y: op.dy, current_scroll_x: s.x, current_scroll_y: s.y, max_scroll_x: s.maxX, max_scroll_y: s.maxY });
+  Object.assign(out, {
+    delta_x: op.dx,
+    delta_y: op.dy,
+    current_scroll_x: s.x,
+    current_scroll_y: s.y,
+    max_scroll_x: s.maxX,
+    max_scroll_y: s.maxY
+  });
   if (op.reason) out.reason = op.reason;
   return out;
 }

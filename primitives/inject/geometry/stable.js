@@ -8,7 +8,8 @@ const memory = 1000;
 const same = (a, b) => a.left === b.left && a.top === b.top && a.right === b.right && a.bottom === b.bottom;
 const plain = (rect) => ({ left: rect.left, top: rect.top, right: rect.right, bottom: rect.bottom });
 const movingStyle = /(?:^|[;\s])(?:transform|translate|left|top|right|bottom|inset[-a-z]*|margin[-a-z]*)\s*:/i;
-const stillProperty = /^(?:offset|computedOffset|easing|composite|opacity|color|background.*|filter|backdropFilter|visibility|fill|stroke.*|outline.*|boxShadow|textShadow|textDecoration.*|borderColor|border[A-Z][a-z]+Color|caretColor|accentColor|cursor|clipPath)$/;
+const stillProperty =
+  /^(?:offset|computedOffset|easing|composite|opacity|color|background.*|filter|backdropFilter|visibility|fill|stroke.*|outline.*|boxShadow|textShadow|textDecoration.*|borderColor|border[A-Z][a-z]+Color|caretColor|accentColor|cursor|clipPath)$/;
 
 /** moves says whether an animation can change where its target is. */
 function moves(animation) {
@@ -43,7 +44,8 @@ function remember(node, rect, moving = false) {
 const longestAnimation = 2000;
 
 /** timeLeft is how long an animation with keyframes still runs, Infinity without an end. */
-const timeLeft = (animation) => (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
+const timeLeft = (animation) =>
+  (animation.effect.getComputedTiming().endTime - (animation.currentTime || 0)) / Math.abs(animation.playbackRate || 1);
 
 /** runningTime is how long animations that end will still move the element. */
 function runningTime(node) {

@@ -49,7 +49,10 @@ function plainlySpoken(fallback) {
   const focused = documentActiveOf(document);
   if (!focused) return fallback || '';
   const value = protoGet(focused, 'value');
-  return (attributeOf(focused, 'aria-label') || textOf(focused) || (typeof value === 'string' ? value : '')).trim() || (fallback || '').trim();
+  return (
+    (attributeOf(focused, 'aria-label') || textOf(focused) || (typeof value === 'string' ? value : '')).trim() ||
+    (fallback || '').trim()
+  );
 }
 
 queries.gate = ({ expect, fallback, view }) => {

@@ -8,7 +8,17 @@ queries.keyboard_synthetic = ({ key, code, alt, control, meta, shift, flat, view
   if (!target) throw new Fault('target_not_found', 'the document has no element to take the key');
   if (!flat && isFrameElement(target)) return descended(target, view);
   const report = actedTarget(target, view);
-  const init = { key, code, altKey: alt, ctrlKey: control, metaKey: meta, shiftKey: shift, bubbles: true, cancelable: true, composed: true };
+  const init = {
+    key,
+    code,
+    altKey: alt,
+    ctrlKey: control,
+    metaKey: meta,
+    shiftKey: shift,
+    bubbles: true,
+    cancelable: true,
+    composed: true
+  };
   dispatchOf(target, new KeyboardEvent('keydown', init));
   dispatchOf(target, new KeyboardEvent('keyup', init));
   return { target: report };

@@ -6,11 +6,22 @@ const maxCandidates = 50;
 const maxCandidateText = 4000;
 
 /** describe is the members of the target or a candidate as JSON text. */
-const describe = (m, text, point, view, visibility) => '"tag_name":' + JSON.stringify(tagOf(m.node)) + ',"text":' + JSON.stringify(text) +
-  ',"bounding_box":' + JSON.stringify(box(m.rect, view)) + ',"clickable_center":' + JSON.stringify(point && pointOut(point, view)) +
-  ',"clickable":' + m.clickable + ',"visibility":' + visibility;
+const describe = (m, text, point, view, visibility) =>
+  '"tag_name":' +
+  JSON.stringify(tagOf(m.node)) +
+  ',"text":' +
+  JSON.stringify(text) +
+  ',"bounding_box":' +
+  JSON.stringify(box(m.rect, view)) +
+  ',"clickable_center":' +
+  JSON.stringify(point && pointOut(point, view)) +
+  ',"clickable":' +
+  m.clickable +
+  ',"visibility":' +
+  visibility;
 
-const describeCandidate = (m, text, view, visibility) => describe(m, cut(text, maxCandidateText), m.seen && (m.point || middleOf(m.seen)), view, visibility);
+const describeCandidate = (m, text, view, visibility) =>
+  describe(m, cut(text, maxCandidateText), m.seen && (m.point || middleOf(m.seen)), view, visibility);
 
 /** renderedCandidates resolves a locator to what has a box, and measures the first of it. */
 function renderedCandidates(locator, view) {
@@ -41,13 +52,19 @@ const restBudget = 300;
  */
 queries.element_info = (args) => {
   const request = {
-    args, locator: understood(args.locator), view: viewOf(args.view), deadline: performance.now() + (args.timeout_ms || 0), initial: args.initial || null, performed: args.performed || [],
+    args,
+    locator: understood(args.locator),
+    view: viewOf(args.view),
+    deadline: performance.now() + (args.timeout_ms || 0),
+    initial: args.initial || null,
+    performed: args.performed || []
   };
   // The ordinary case, an element that lies there and rests, needs no frame and
   // so no promise.
   const { nodes, m } = renderedCandidates(request.locator, request.view);
   request.initial ||= publicVisibility(m, request.view);
-  if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect)) return elementInfoInTime(request, nodes, m);
+  if (!(args.auto_scroll === false ? m.clickable : usable(m)) || mayMove(m.node, m.rect))
+    return elementInfoInTime(request, nodes, m);
   remember(m.node, m.rect);
   return elementInfo(request, nodes, m, true);
 };
@@ -74,10 +91,14 @@ async function elementInfoInTime(request, nodes, m) {
       remember(target, m.rect);
     }
     const detached = !m.rendered || !isConnected(target);
-    if (!detached && (m.clickable || args.partial && performance.now() >= deadline)) return elementInfo(request, nodes.filter(isConnected), m, still);
+    if (!detached && (m.clickable || (args.partial && performance.now() >= deadline)))
+      return elementInfo(request, nodes.filter(isConnected), m, still);
     if (performance.now() >= deadline && !(detached && round < 2)) {
       throw new Fault('target_not_actionable', reasonNot(m), {
-        locator: args.locator, initial_visibility: request.initial, visibility: publicVisibility(m, view), scroll_operations_performed: performed.slice(0, 8),
+        locator: args.locator,
+        initial_visibility: request.initial,
+        visibility: publicVisibility(m, view),
+        scroll_operations_performed: performed.slice(0, 8)
       });
     }
     await nextFrame();
@@ -98,20 +119,51 @@ function reasonNot(m) {
  */
 function elementInfo({ args: { locator, partial }, view, initial, performed }, nodes, m, still) {
   const clips = new Map();
-  const seen = nodes.length === 1 && nodes[0] === m.node ? nodes : nodes.filter((node) => node === m.node || isVisible(node, view, clips));
+  const seen =
+    nodes.length === 1 && nodes[0] === m.node
+      ? nodes
+      : nodes.filter((node) => node === m.node || isVisible(node, view, clips));
   const listed = seen.slice(0, maxCandidates);
   const others = (node) => {
     const other = measure(node, view);
     return describeCandidate(other, norm(textOf(node)), view, JSON.stringify(publicVisibility(other, view)));
   };
-  const whole = norm(textOf(m.node)); // candidates show less of a long text, and a middle also where nothing is worth clicking
-  const top = whole.length <= maxCandidateText && (m.point || !m.seen) ? '\x01' : describe(m, whole, m.point, view, '\x02');
-  const info = '{"locator":' + JSON.stringify(locator) + ',' + top + ',"ambiguous":' + (seen.length > 1) + ',"candidate_count":' + seen.length +
-    ',"initial_visibility":' + (initial === m.shown ? '\x02' : JSON.stringify(initial)) + ',"scroll_operations_performed":' + JSON.stringify(performed) +
-    ',"candidates":[' + listed.map((node) => '{' + (node === m.node ? '\x01' : others(node)) + '}').join(',') + ']' +
-    (listed.length < seen.length ? ',"candidates_truncated":true' : '') + (still ? '}' : ',"moving":true}');
+  // candidates show less of a long text, and a middle also where nothing is worth clicking
+  const whole = norm(textOf(m.node));
+  const top =
+    whole.length <= maxCandidateText && (m.point || !m.seen) ? '\x01' : describe(m, whole, m.point, view, '\x02');
+  const info =
+    '{"locator":' +
+    JSON.stringify(locator) +
+    ',' +
+    top +
+    ',"ambiguous":' +
+    (seen.length > 1) +
+    ',"candidate_count":' +
+    seen.length +
+    ',"initial_visibility":' +
+    (initial === m.shown ? '\x02' : JSON.stringify(initial)) +
+    ',"scroll_operations_performed":' +
+    JSON.stringify(performed) +
+    ',"candidates":[' +
+    listed.map((node) => '{' + (node === m.node ? '\x01' : others(node)) + '}').join(',') +
+    ']' +
+    (listed.length < seen.length ? ',"candidates_truncated":true' : '') +
+    (still ? '}' : ',"moving":true}');
   const lines = [describeCandidate(m, whole, view, '\x02'), JSON.stringify(publicVisibility(m, view))];
   if (!partial) return new Raw(info, lines);
-  return new Raw('{"info":' + info + ',"usable":' + usable(m) + ',"clickable":' + m.clickable +
-    ',"reason":' + JSON.stringify(m.clickable ? '' : reasonNot(m)) + ',"part":' + JSON.stringify(plain(m.rect)) + '}', lines);
+  return new Raw(
+    '{"info":' +
+      info +
+      ',"usable":' +
+      usable(m) +
+      ',"clickable":' +
+      m.clickable +
+      ',"reason":' +
+      JSON.stringify(m.clickable ? '' : reasonNot(m)) +
+      ',"part":' +
+      JSON.stringify(plain(m.rect)) +
+      '}',
+    lines
+  );
 }

@@ -3,7 +3,9 @@
 // patterns, a position, and a locator to search within. An element must
 // match all members.
 
-const extensions = ['ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth', 'fallback'];
+const extensions = [
+  'ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth', 'fallback'
+];
 
 /** isExtended: the locator has a member that upstream's do not know. */
 function isExtended(locator) {
@@ -11,14 +13,18 @@ function isExtended(locator) {
   return false;
 }
 
-const labelled = 'input, textarea, select, button, meter, output, progress, [aria-label], [aria-labelledby], [contenteditable]';
+const labelled =
+  'input, textarea, select, button, meter, output, progress, [aria-label], [aria-labelledby], [contenteditable]';
 const testIDs = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
 const testIDPlaces = testIDs.map((name) => '[' + name + ']').join(', ');
 
 const maxMatchedText = 10000; // patterns and parts are searched in no more
 const maxWithin = 500; // elements of within that are searched
 
-/** textTest makes a test of what a text field wants: {regex, flags}, {contains}, or a string that is the whole, or a part of the text. */
+/**
+ * textTest makes a test of what a text field wants: {regex, flags}, {contains}, or a string that is the whole, or a
+ * part of the text.
+ */
 function textTest(want, exact, part) {
   const fold = (text) => exact ? text : text.toLowerCase();
   if (typeof want === 'object' && want !== null) {
@@ -65,7 +71,9 @@ function evaluated(root, expression) {
     const path = root !== document && expression.startsWith('/') ? '.' + expression : expression;
     found = evaluateXPath(document, path, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
   } catch {
-    throw new Fault('invalid_selector', 'the XPath expression does not parse or gives no nodes', { xpath: cut(expression, 500) });
+    throw new Fault('invalid_selector', 'the XPath expression does not parse or gives no nodes', {
+      xpath: cut(expression, 500)
+    });
   }
   const nodes = [];
   for (let i = 0; i < found.snapshotLength; i++) {
@@ -78,7 +86,9 @@ function evaluated(root, expression) {
 const evaluateXPath = methodOf(Document.prototype, 'evaluate');
 const positionOf = methodOf(Node.prototype, 'compareDocumentPosition');
 
-/** inFlatOrder sorts elements of several trees as a reader meets them: what is in a shadow root comes where its host is. */
+/**
+ * inFlatOrder sorts elements of several trees as a reader meets them: what is in a shadow root comes where its host is.
+ */
 function inFlatOrder(nodes) {
   const roots = new Set(nodes.map((node) => rootOf(node)));
   if (roots.size < 2) return nodes;
@@ -131,10 +141,12 @@ function gathered(locator, trace) {
     let css = defaultCandidates;
     stage = 'candidate';
     if (locator.test_id !== undefined && locator.test_id !== null) css = testIDPlaces;
-    else if (locator.placeholder !== undefined && locator.placeholder !== null) css = '[placeholder], [aria-placeholder]';
+    else if (locator.placeholder !== undefined && locator.placeholder !== null)
+      css = '[placeholder], [aria-placeholder]';
     else if (locator.label !== undefined && locator.label !== null) css = labelled;
     else if (locator.role) css = placesOfRole(String(locator.role).toLowerCase());
-    else if (locator.name !== undefined && locator.name !== null) css += ', h1, h2, h3, h4, h5, h6, img, summary, [title], [contenteditable], [tabindex]';
+    else if (locator.name !== undefined && locator.name !== null)
+      css += ', h1, h2, h3, h4, h5, h6, img, summary, [title], [contenteditable], [tabindex]';
     findIn = (root) => {
       const nodes = [];
       for (const at of pierce ? withShadows(root) : [root]) for (const node of queryIn(at, css)) nodes.push(node);
@@ -147,7 +159,8 @@ function gathered(locator, trace) {
     for (const node of findIn(root)) if (node !== root || locator.xpath) found.add(node);
     const own = pierce && root !== document && shadowOf(root);
     if (own) for (const node of findIn(own)) found.add(node);
-    if (pierce && root !== document) for (const given of givenToSlots(root)) for (const node of findIn(given)) found.add(node);
+    if (pierce && root !== document)
+      for (const given of givenToSlots(root)) for (const node of findIn(given)) found.add(node);
   }
   if (stage !== 'candidate') trace[stage + '_matches'] = found.size;
   return [...found];
@@ -159,7 +172,13 @@ function labelledComponents(root, pierce) {
   for (const at of pierce ? withShadows(root) : [root]) {
     for (const label of queryIn(at, 'label')) {
       const control = protoGet(label, 'control');
-      if (control && localNameOf(control).includes('-') && !hasAttribute(control, 'aria-label') && !hasAttribute(control, 'aria-labelledby')) found.push(control);
+      if (
+        control &&
+        localNameOf(control).includes('-') &&
+        !hasAttribute(control, 'aria-label') &&
+        !hasAttribute(control, 'aria-labelledby')
+      )
+        found.push(control);
     }
   }
   return found;
@@ -188,7 +207,10 @@ function givenToSlots(root) {
   return given;
 }
 
-/** leavesOut: an element in a control whose inside the tree does not distinguish, or that is not exposed, has no role to be found by. */
+/**
+ * leavesOut: an element in a control whose inside the tree does not distinguish, or that is not exposed, has no role to
+ * be found by.
+ */
 function leavesOut(node, known) {
   if (unexposed(node, known)) return true;
   for (let at = flatParentElement(node), depth = 0; at && depth < 8; at = flatParentElement(at), depth++) {
@@ -255,7 +277,10 @@ function narrowed(locator, nodes, trace) {
       return text !== '' && test(text);
     });
     // A component repeats its placeholder on the control inside; that is the one that shows it.
-    if (nodes.length > 1) nodes = nodes.filter((node) => placeholderOf(node) !== '' || !nodes.some((inner) => inner !== node && flatContains(node, inner)));
+    if (nodes.length > 1)
+      nodes = nodes.filter(
+        (node) => placeholderOf(node) !== '' || !nodes.some((inner) => inner !== node && flatContains(node, inner))
+      );
   }
   if (given('label')) {
     const test = nameTest(locator.label, locator.exact, false);
@@ -317,7 +342,10 @@ function flatText(node, budget, depth = 0) {
 }
 
 /** refusesSeveral: with an extension, or when it asks for that, a locator must resolve to one element only. */
-const refusesSeveral = (locator) => typeof locator.strict === 'boolean' ? locator.strict : isExtended(locator) && (locator.nth === undefined || locator.nth === null);
+const refusesSeveral = (locator) =>
+  typeof locator.strict === 'boolean'
+    ? locator.strict
+    : isExtended(locator) && (locator.nth === undefined || locator.nth === null);
 
 const maxDescribed = 10;
 
@@ -332,7 +360,10 @@ function described(node, view) {
   };
 }
 
-/** nearText is the text of the nearest element around node that has more text than node itself, which distinguishes equal ones. */
+/**
+ * nearText is the text of the nearest element around node that has more text than node itself, which distinguishes
+ * equal ones.
+ */
 function nearText(node) {
   const own = norm(textOf(node));
   for (let at = flatParentElement(node), i = 0; at && i < 6; at = flatParentElement(at), i++) {

@@ -1,11 +1,17 @@
 // locate turns a locator into candidate elements, and reports where a locator that
 // finds nothing lost its matches.
 
-const defaultCandidates = 'button, a, input, textarea, select, [role], [aria-label], [data-testid], [data-test], [data-actions-json-target]';
+const defaultCandidates =
+  'button, a, input, textarea, select, [role], [aria-label], [data-testid], [data-test], [data-actions-json-target]';
 
 /** hasText is the text filter of locators; white space is normalised, case matters. */
 function hasText(node, needle, equal) {
-  const parts = [textOf(node), attributeOf(node, 'aria-label'), attributeOf(node, 'title'), attributeOf(node, 'value')].filter(Boolean);
+  const parts = [
+    textOf(node),
+    attributeOf(node, 'aria-label'),
+    attributeOf(node, 'title'),
+    attributeOf(node, 'value')
+  ].filter(Boolean);
   const whole = norm(parts.join(' '));
   if (!equal) return whole.includes(needle);
   return whole === needle || !quirk('joined_text_equals') && parts.some((part) => norm(part) === needle);
@@ -70,7 +76,10 @@ function textAlone(locator) {
   return more || quirk('text_finds_controls') ? '' : norm(locator.text || locator.text_contains || locator.text_equals);
 }
 
-/** innermost leaves out what contains another of the nodes, which are in document order: a toolbar has the text of its buttons. */
+/**
+ * innermost leaves out what contains another of the nodes, which are in document order: a toolbar has the text of its
+ * buttons.
+ */
 const innermost = (nodes) => nodes.filter((node, i) => i + 1 === nodes.length || !contains(node, nodes[i + 1]));
 
 /** unparsedCode is the code for a selector that does not parse where upstream has none of its own. */
@@ -187,7 +196,11 @@ function locateOnce(locator) {
   if (isExtended(locator)) return locateExtended(locator);
   const trace = {};
   let nodes;
-  if (locator.selector === undefined || locator.selector === null || quirk('blank_selector') && norm(locator.selector) === '') {
+  if (
+    locator.selector === undefined ||
+    locator.selector === null ||
+    (quirk('blank_selector') && norm(locator.selector) === '')
+  ) {
     nodes = locator.pierce ? queryParts(document, defaultCandidates, true).nodes : queryIn(document, defaultCandidates);
   } else {
     const result = queryParts(document, String(locator.selector), locator.pierce === true);

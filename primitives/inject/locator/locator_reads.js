@@ -37,7 +37,12 @@ queries.focus = ({ locator, view: given }) => {
   const root = rootOf(node);
   const active = (root instanceof ShadowRoot ? shadowActiveOf(root) : documentActiveOf(document)) === node;
   return {
-    focused: active, tag_name: tagOf(node), active_is_target: active, selection_preserved: before !== '' && before === behind,
-    selection_before_length: before.length, selection_after_length: behind.length, target,
+    focused: active,
+    tag_name: tagOf(node),
+    active_is_target: active,
+    selection_preserved: before !== '' && before === behind,
+    selection_before_length: before.length,
+    selection_after_length: behind.length,
+    target
   };
 };

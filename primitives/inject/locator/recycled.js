@@ -26,7 +26,9 @@ const cellRoles = /^(?:cell|gridcell|columnheader|rowheader)$/;
 function isRepeated(node) {
   const tag = localNameOf(node);
   if (cellTags.has(tag) || cellRoles.test(attributeOf(node, 'role') || '')) return false;
-  return kin(node, tag, previousElementOf) !== null || kin(node, tag, nextElementOf) !== null || itemRoles.test(roleOf(node));
+  return (
+    kin(node, tag, previousElementOf) !== null || kin(node, tag, nextElementOf) !== null || itemRoles.test(roleOf(node))
+  );
 }
 
 const itemRoles = /^(?:row|listitem|option|treeitem|article)$/;
@@ -54,7 +56,16 @@ function besides(node) {
  * document (now), both as sets, or null when it is too large to be an item.
  */
 function itemTexts(item, snapshot) {
-  const walk = walkTree(item, { interactive: false, urls: false, refs: true, places: true, limit: maxItemRows, bytes: 100000, overdue: () => true }); // called after every 1,024 elements
+  // called after every 1,024 elements
+  const walk = walkTree(item, {
+    interactive: false,
+    urls: false,
+    refs: true,
+    places: true,
+    limit: maxItemRows,
+    bytes: 100000,
+    overdue: () => true
+  });
   if (walk.leftOut > 0 || walk.stopped) return null;
   const then = new Set();
   const now = new Set();
@@ -78,7 +89,8 @@ function itemTexts(item, snapshot) {
     // A text before the first part of an item belongs to the item before, and the same at its end.
     if (place.prev !== '' && !(around && record.near.prev === around.near.prev)) note(then, record.near.prev);
     const next = walk.named[i + 1];
-    if (place.next !== '' && !(around && record.near.next === around.near.next) && !(next && !recordOf(next.number))) note(then, record.near.next);
+    if (place.next !== '' && !(around && record.near.next === around.near.next) && !(next && !recordOf(next.number)))
+      note(then, record.near.next);
   }
   return { item, then, now };
 }
@@ -101,7 +113,10 @@ function verdict({ then, now }, often) {
   return lost ? 'changed' : then.size === 0 ? 'unknown' : 'same';
 }
 
-/** standsForAnother compares the texts of an item around an element with those of the snapshot; null when it is the same record. */
+/**
+ * standsForAnother compares the texts of an item around an element with those of the snapshot; null when it is the same
+ * record.
+ */
 function standsForAnother(mine, snapshot) {
   if ([...mine.then].every((text) => mine.now.has(text))) return null;
   const { item } = mine;
@@ -112,7 +127,8 @@ function standsForAnother(mine, snapshot) {
   if (verdict(mine, often) !== 'changed') return null;
   const lost = [...mine.then].filter((text) => !mine.now.has(text) && !often.then.has(text));
   const difference = { was: lost.slice(0, 5), is: [...mine.now].filter((text) => !mine.then.has(text)).slice(0, 5) };
-  for (const other of others) if (lost.some((text) => other.now.has(text))) return { ...difference, stands_in: refOf(other.item) };
+  for (const other of others)
+    if (lost.some((text) => other.now.has(text))) return { ...difference, stands_in: refOf(other.item) };
   let changed = 0;
   let same = 0;
   for (const other of others) {
@@ -151,12 +167,22 @@ function refuseRecycled(node, ref) {
   if (!record || !record.near) return;
   const body = bodyOf();
   let levels = 0;
-  for (let at = node, depth = 0; at && at !== body && depth < 12 && levels < maxItemLevels; at = flatParentElement(at), depth++) {
+  for (
+    let at = node, depth = 0;
+    at && at !== body && depth < 12 && levels < maxItemLevels;
+    at = flatParentElement(at), depth++
+  ) {
     if (!isRepeated(at)) continue;
     levels++;
     const mine = itemTexts(at, record.snapshot);
     if (mine === null) return; // and what is around it is larger still
     const other = standsForAnother(mine, record.snapshot);
-    if (other) throw staleRef(ref, 'recycled', 'the element is there, but shows another record than when the ref was given; take another snapshot', { role: record.role, name: record.name, ...other });
+    if (other)
+      throw staleRef(
+        ref,
+        'recycled',
+        'the element is there, but shows another record than when the ref was given; take another snapshot',
+        { role: record.role, name: record.name, ...other }
+      );
   }
 }

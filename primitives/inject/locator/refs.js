@@ -32,7 +32,14 @@ function refRecord(node, number = refNumbers.get(node)) {
     number = numbering.next++;
     refNumbers.set(node, number);
   }
-  record = { ref: numbering.prefix + 'e' + number, node: new WeakRef(node), tag: localNameOf(node), role: undefined, name: undefined, place: null };
+  record = {
+    ref: numbering.prefix + 'e' + number,
+    node: new WeakRef(node),
+    tag: localNameOf(node),
+    role: undefined,
+    name: undefined,
+    place: null
+  };
   refRecords.set(number, record);
   if (refRecords.size > maxRefs) refRecords.delete(refRecords.keys().next().value);
   return record;
@@ -56,9 +63,11 @@ const inThisDocument = (node) => isConnected(node) && protoGet(node, 'ownerDocum
  */
 function elementOfRef(ref) {
   const parts = refForm.exec(String(ref));
-  if (!parts || parts[1] !== numbering.prefix) throw staleRef(ref, 'unknown', 'no element of this document was given this ref');
+  if (!parts || parts[1] !== numbering.prefix)
+    throw staleRef(ref, 'unknown', 'no element of this document was given this ref');
   const number = Number(parts[2]);
-  if (number < numbering.from) throw staleRef(ref, 'document_replaced', 'the document in which the ref was given has been replaced');
+  if (number < numbering.from)
+    throw staleRef(ref, 'document_replaced', 'the document in which the ref was given has been replaced');
   const record = refRecords.get(number);
   if (!record) {
     if (number < numbering.next) throw staleRef(ref, 'forgotten', 'too many refs were given since this one');
@@ -79,10 +88,12 @@ queries.ref_handle = ({ ref }) => {
 };
 
 /** placeKey is all by which an element that was rendered again is known. */
-const placeKey = (tag, role, name, place) => [tag, role, name, place.path, place.prev, place.first, place.next].join('\n');
+const placeKey = (tag, role, name, place) =>
+  [tag, role, name, place.path, place.prev, place.first, place.next].join('\n');
 
 /** recognisable: something of an element distinguishes it from others of its kind. */
-const recognisable = (role, name, place) => place !== null && (name !== '' && name !== undefined || role !== 'generic' && role !== undefined);
+const recognisable = (role, name, place) =>
+  place !== null && ((name !== '' && name !== undefined) || (role !== 'generic' && role !== undefined));
 
 let lastGiven = []; // the records of the newest snapshot of the whole document
 
@@ -115,7 +126,13 @@ function giveRefs(named, whole) {
   snapshotNumber++;
   for (const each of named) {
     const { row, node, tag, role, name, place, number } = each;
-    if (lost !== null && lost.size > 0 && number === undefined && !refNumbers.has(node) && recognisable(role, name, place)) {
+    if (
+      lost !== null &&
+      lost.size > 0 &&
+      number === undefined &&
+      !refNumbers.has(node) &&
+      recognisable(role, name, place)
+    ) {
       const key = placeKey(tag, role, name, place);
       const record = lost.get(key);
       if (record && fresh.get(key) === node) bindRef(record, node);
@@ -155,8 +172,10 @@ function bindRef(record, node) {
  * noted when a snapshot of the whole document gave the ref.
  */
 function renderedAgain(record) {
-  const detached = (reason, message, more) => staleRef(record.ref, reason, message, { role: record.role, name: record.name, ...more });
-  if (!recognisable(record.role, record.name, record.place)) throw detached('removed', 'the element was removed, and nothing is known by which to find it again');
+  const detached = (reason, message, more) =>
+    staleRef(record.ref, reason, message, { role: record.role, name: record.name, ...more });
+  if (!recognisable(record.role, record.name, record.place))
+    throw detached('removed', 'the element was removed, and nothing is known by which to find it again');
   const alike = [];
   const whole = rootElement();
   if (whole) {
@@ -174,10 +193,20 @@ function renderedAgain(record) {
     bindRef(record, same[0].node);
     return same[0].node;
   }
-  const candidates = alike.sort((a, b) => near(b.place) - near(a.place)).slice(0, 5).map(({ node, place }) => ({
-    ref: refOf(node), label: label(node), same_part: place.path === was.path, same_contents: place.first === was.first, same_before: place.prev === was.prev, same_after: place.next === was.next,
-  }));
-  if (same.length > 1) throw detached('ambiguous', 'the element was rendered again, and several look and lie like it', { candidates });
-  if (alike.length > 0) throw detached('moved', 'the element was removed; what has its role and name lies elsewhere', { candidates });
+  const candidates = alike
+    .sort((a, b) => near(b.place) - near(a.place))
+    .slice(0, 5)
+    .map(({ node, place }) => ({
+      ref: refOf(node),
+      label: label(node),
+      same_part: place.path === was.path,
+      same_contents: place.first === was.first,
+      same_before: place.prev === was.prev,
+      same_after: place.next === was.next
+    }));
+  if (same.length > 1)
+    throw detached('ambiguous', 'the element was rendered again, and several look and lie like it', { candidates });
+  if (alike.length > 0)
+    throw detached('moved', 'the element was removed; what has its role and name lies elsewhere', { candidates });
   throw detached('removed', 'the element was removed, and nothing has its role and name');
 }

@@ -22,7 +22,10 @@ function scopeCandidates(selectors) {
       parsed = true;
     } catch { /* an alternative that does not parse is skipped */ }
   }
-  if (!parsed && !quirk('unparsed_finds_nothing')) throw new Fault('invalid_selector', 'the scope selector does not parse', { selector: cut(String(selectors[0]), 500) });
+  if (!parsed && !quirk('unparsed_finds_nothing'))
+    throw new Fault('invalid_selector', 'the scope selector does not parse', {
+      selector: cut(String(selectors[0]), 500)
+    });
   return [...found];
 }
 
@@ -32,7 +35,10 @@ function scopeRoot(scope, node, itemSelector, view, clips) {
       const root = closestCSS(node, scope.root_selector);
       if (root) return root;
     } catch {
-      if (!quirk('unparsed_finds_nothing')) throw new Fault('invalid_selector', 'scope.root_selector does not parse', { selector: cut(scope.root_selector, 500) });
+      if (!quirk('unparsed_finds_nothing'))
+        throw new Fault('invalid_selector', 'scope.root_selector does not parse', {
+          selector: cut(scope.root_selector, 500)
+        });
     }
   }
   if (scope.root_strategy === 'nearest_ancestor_containing_items' && itemSelector) {
@@ -55,7 +61,8 @@ function resolveScope(scope, itemSelector, view, everywhere = false) {
   const listed = (wanted.selectors || []).filter((s) => norm(s) !== '');
   const single = selectorOr(wanted.selector, null);
   const given = listed.length > 0 ? listed : single !== null ? [single] : quirk('flat_body_fails') ? ['body'] : [];
-  if (given.length === 1 && norm(given[0]) === '') throw new Fault('invalid_selector', 'the scope selector is blank', { selector: given[0] });
+  if (given.length === 1 && norm(given[0]) === '')
+    throw new Fault('invalid_selector', 'the scope selector is blank', { selector: given[0] });
   const clips = new Map();
   let nodes = given.length > 0 ? scopeCandidates(given) : [bodyOf() || rootElement()];
   const trace = { selector_matches: nodes.length };
@@ -79,5 +86,9 @@ function resolveScope(scope, itemSelector, view, everywhere = false) {
     fault.evidence.scope = wanted;
     throw fault;
   }
-  return { scope: scoped, root: scopeRoot(wanted, scoped, itemSelector, view, clips), selectorCount: Math.max(1, given.length) };
+  return {
+    scope: scoped,
+    root: scopeRoot(wanted, scoped, itemSelector, view, clips),
+    selectorCount: Math.max(1, given.length)
+  };
 }

@@ -68,7 +68,8 @@ function queryPart(root, part, pierce) {
  */
 function queryParts(root, list, pierce) {
   const parts = splitSelector(list);
-  if (parts.length === 0 && !quirk('comma_split')) throw new Fault('invalid_selector', 'the selector is blank', { selector: cut(list, 500) });
+  if (parts.length === 0 && !quirk('comma_split'))
+    throw new Fault('invalid_selector', 'the selector is blank', { selector: cut(list, 500) });
   const counts = [];
   const found = new Set();
   for (const part of parts) {
@@ -78,7 +79,10 @@ function queryParts(root, list, pierce) {
     if (nodes) for (const node of nodes) found.add(node);
   }
   if (counts.every((c) => c.count === null) && !quirk('comma_split')) {
-    throw new Fault('invalid_selector', 'the selector does not parse', { selector: cut(list, 500), part: counts[0].selector });
+    throw new Fault('invalid_selector', 'the selector does not parse', {
+      selector: cut(list, 500),
+      part: counts[0].selector
+    });
   }
   return { nodes: [...found], counts };
 }

@@ -2,20 +2,32 @@
 // the page has changed. It reads; which element is the one is decided elsewhere.
 
 /** Attributes that people give, and that say what an element is for. */
-const tellingAttributes = ['id', 'name', 'type', 'data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id', 'autocomplete', 'for',
-  'aria-label', 'placeholder', 'title', 'alt', 'href', 'src', 'value', 'class'];
+const tellingAttributes = [
+  'id', 'name', 'type', 'data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id',
+  'autocomplete', 'for', 'aria-label', 'placeholder', 'title', 'alt', 'href', 'src', 'value', 'class'
+];
 
 /** Elements that nobody points at. */
-const unseenTags = new Set('html head meta link style script template noscript base title br wbr param source track'.split(' '));
+const unseenTags = new Set(
+  'html head meta link style script template noscript base title br wbr param source track'.split(' ')
+);
 
 const maxAppearanceText = 200;
 
-/** tellingAttribute is the value of an attribute that helps to recognise an element; the value of a control counts where it names a choice and nobody typed it. */
+/**
+ * tellingAttribute is the value of an attribute that helps to recognise an element; the value of a control counts where
+ * it names a choice and nobody typed it.
+ */
 function tellingAttribute(node, name) {
   const value = attributeOf(node, name);
   if (value === null || value === '' || value.length > 300) return null;
   const tag = tagOf(node);
-  if (name === 'value' && tag !== 'option' && !(tag === 'input' && /^(?:button|submit|reset|radio|checkbox)$/.test(protoGet(node, 'type')))) return null;
+  if (
+    name === 'value' &&
+    tag !== 'option' &&
+    !(tag === 'input' && /^(?:button|submit|reset|radio|checkbox)$/.test(protoGet(node, 'type')))
+  )
+    return null;
   return value;
 }
 
@@ -38,7 +50,8 @@ function shortText(node) {
 /** nearbyText is what stands beside an element, and above it: its siblings, and the nearest legend or heading. */
 function nearbyText(node) {
   const out = [];
-  for (const sibling of [previousElementOf(node), nextElementOf(node)]) if (sibling && !unseenTags.has(tagOf(sibling))) out.push(shortText(sibling));
+  for (const sibling of [previousElementOf(node), nextElementOf(node)])
+    if (sibling && !unseenTags.has(tagOf(sibling))) out.push(shortText(sibling));
   let at = node;
   for (let steps = 0; at && steps < 8; steps++, at = flatParentElement(at)) {
     for (let before = previousElementOf(at), n = 0; before && n < 10; before = previousElementOf(before), n++) {
@@ -66,10 +79,27 @@ function readAppearance(node, known) {
   const path = [];
   for (let at = flatParentElement(node); at && path.length < 12 && tagOf(at) !== 'html'; at = flatParentElement(at)) {
     const [nth] = nthOfType(at);
-    path.push({ tag: tagOf(at), nth, id: attributeOf(at, 'id') || undefined, testid: attributeOf(at, 'data-testid') || undefined, role: attributeOf(at, 'role') || undefined });
+    path.push({
+      tag: tagOf(at),
+      nth,
+      id: attributeOf(at, 'id') || undefined,
+      testid: attributeOf(at, 'data-testid') || undefined,
+      role: attributeOf(at, 'role') || undefined
+    });
   }
   const [nth, siblings] = nthOfType(node);
-  return { tag: tagOf(node), role: roleOf(node), name: cut(nameOf(node, known), maxAppearanceText), text: shortText(node), attributes, path, nth, siblings, near: cut(nearbyText(node), 400), shadow: rootOf(node) !== document || undefined };
+  return {
+    tag: tagOf(node),
+    role: roleOf(node),
+    name: cut(nameOf(node, known), maxAppearanceText),
+    text: shortText(node),
+    attributes,
+    path,
+    nth,
+    siblings,
+    near: cut(nearbyText(node), 400),
+    shadow: rootOf(node) !== document || undefined
+  };
 }
 
 /**

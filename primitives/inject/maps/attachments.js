@@ -26,7 +26,9 @@ class Attachment {
     this.state = 'unattached';
     this.candidate = null;
     this.ever = false;
-    this.lost = null; // {turns, changes} at the first loss that was not made up for; changes is -1 where the page took it away; byPage until it was in another context
+    // {turns, changes} at the first loss that was not made up for; changes is -1 where the page took it away; byPage
+    // until it was in another context
+    this.lost = null;
     this.again = false; // it was attached again after the page removed it
     this.epoch = spec.epoch;
     this.turns = 0; // changes of the epoch
@@ -34,13 +36,18 @@ class Attachment {
     this.replants = [];
   }
 
-  /** anchors are the elements it belongs to, and the candidate that found them. One without a box for a moment keeps its attachment. */
+  /**
+   * anchors are the elements it belongs to, and the candidate that found them. One without a box for a moment keeps its
+   * attachment.
+   */
   anchors() {
     const d = this.spec.target;
     const candidates = descriptorCandidates(d);
     const attempt = (list) => {
       for (const candidate of list) {
-        const nodes = triedCandidate(candidate).nodes.filter((node) => this.spec.kind === 'shortcut' || node === bodyOf() || this.hosts.has(node) || rendered(node));
+        const nodes = triedCandidate(candidate).nodes.filter(
+          (node) => this.spec.kind === 'shortcut' || node === bodyOf() || this.hosts.has(node) || rendered(node)
+        );
         if (nodes.length > 0) return { candidate: candidate.candidate, nodes: nodes.slice(0, maxAnchors) };
       }
       return null;
@@ -51,7 +58,8 @@ class Attachment {
       return { candidate, locator: rest };
     });
     let found = attempt(candidates);
-    if (!found && candidates.length > 0 && candidates[0].candidate !== 'predicates') { // a name may be one for people: see resolvedDescriptor
+    // a name may be one for people: see resolvedDescriptor
+    if (!found && candidates.length > 0 && candidates[0].candidate !== 'predicates') {
       if (d.name) found = attempt(without('name'));
       if (!found && d.role) found = attempt(without('name', 'role'));
     }
@@ -89,7 +97,8 @@ class Attachment {
       if (wanted.has(anchor) ? there : this.keeps(anchor, matched, stands, there)) continue;
       this.drop(anchor);
       // What makes room for another frame is not lost.
-      if (!(shrunk && present && there && matched.has(anchor))) this.lost ||= { turns, changes: present ? -1 : changes, byPage: present };
+      if (!(shrunk && present && there && matched.has(anchor)))
+        this.lost ||= { turns, changes: present ? -1 : changes, byPage: present };
     }
     if (!present && this.hosts.size === 0) { // in its context it begins anew
       this.again = false;
@@ -97,7 +106,8 @@ class Attachment {
     }
     const again = this.lost !== null;
     if (!again || this.returns(changes)) {
-      for (const anchor of wanted) if (!this.hosts.has(anchor) && this.hosts.size < most) this.plant(anchor, again || this.again);
+      for (const anchor of wanted)
+        if (!this.hosts.has(anchor) && this.hosts.size < most) this.plant(anchor, again || this.again);
       if (again && this.hosts.size > 0 && present) {
         this.again ||= this.lost.byPage;
         this.lost = null;
@@ -151,10 +161,32 @@ class Attachment {
     host.setAttribute(attachmentHost, id);
     host.setAttribute('aria-hidden', 'true');
     const variant = {
-      status_badge: { padding: '1px 8px', border: '1px solid #888', 'border-radius': '999px', background: '#f4f4f4', font: '12px/1.4 system-ui, sans-serif' },
-      annotation: { padding: '1px 6px', 'border-left': '3px solid #888', background: '#fffbe6', font: 'italic 12px/1.4 system-ui, sans-serif' },
-    }[kind] || { padding: '4px 10px', border: '1px solid #888', 'border-radius': '4px', background: '#eee', font: '13px/1.2 system-ui, sans-serif' };
-    const face = made(opens ? 'button' : 'span', { display: 'inline-block', color: '#111', ...variant, ...(opens ? { cursor: 'pointer' } : {}) });
+      status_badge: {
+        padding: '1px 8px',
+        border: '1px solid #888',
+        'border-radius': '999px',
+        background: '#f4f4f4',
+        font: '12px/1.4 system-ui, sans-serif'
+      },
+      annotation: {
+        padding: '1px 6px',
+        'border-left': '3px solid #888',
+        background: '#fffbe6',
+        font: 'italic 12px/1.4 system-ui, sans-serif'
+      }
+    }[kind] || {
+      padding: '4px 10px',
+      border: '1px solid #888',
+      'border-radius': '4px',
+      background: '#eee',
+      font: '13px/1.2 system-ui, sans-serif'
+    };
+    const face = made(opens ? 'button' : 'span', {
+      display: 'inline-block',
+      color: '#111',
+      ...variant,
+      ...(opens ? { cursor: 'pointer' } : {})
+    });
     if (opens) face.tabIndex = -1;
     face.textContent = label;
     if (title) face.title = title;
@@ -199,7 +231,9 @@ class Attachment {
 /** inPlace reports whether a host still is where it was put. */
 function inPlace(host, anchor, placement) {
   if (!isConnected(anchor)) return false;
-  return anchor !== bodyOf() && (placement === 'beforebegin' || placement === 'afterend') ? parentOf(host) === parentOf(anchor) : parentOf(host) === anchor;
+  return anchor !== bodyOf() && (placement === 'beforebegin' || placement === 'afterend')
+    ? parentOf(host) === parentOf(anchor)
+    : parentOf(host) === anchor;
 }
 
 class Attachments {
@@ -228,7 +262,11 @@ class Attachments {
     if (record.type !== 'childList') return attachmentHosts.has(record.target);
     const nodes = [...record.addedNodes, ...record.removedNodes];
     // A host that is detached although nothing here removed it is the page's doing.
-    return nodes.every((node) => attachmentHosts.has(node) && isConnected(node) || isElement(node) && attributeOf(node, attachmentHost) !== null && !attachmentHosts.has(node));
+    return nodes.every(
+      (node) =>
+        (attachmentHosts.has(node) && isConnected(node)) ||
+        (isElement(node) && attributeOf(node, attachmentHost) !== null && !attachmentHosts.has(node))
+    );
   }
 
   soon() {
@@ -282,10 +320,16 @@ class Attachments {
     if (this.wake) this.wake();
   }
 
-  /** observeShadows has changes in open shadow roots noticed where an anchor may be in one: it was not found in the document itself. */
+  /**
+   * observeShadows has changes in open shadow roots noticed where an anchor may be in one: it was not found in the
+   * document itself.
+   */
   observeShadows() {
     const inside = (node) => node.getRootNode() !== document;
-    if (![...this.byID.values()].some((a) => a.spec.present && (a.hosts.size === 0 || [...a.hosts.keys()].some(inside)))) return;
+    if (
+      ![...this.byID.values()].some((a) => a.spec.present && (a.hosts.size === 0 || [...a.hosts.keys()].some(inside)))
+    )
+      return;
     for (const root of withShadows(document)) {
       if (root === document || this.observed.has(root)) continue;
       this.observed.add(root);
@@ -294,7 +338,12 @@ class Attachments {
   }
 
   states() {
-    return [...this.byID.values()].map((a) => ({ id: a.spec.id, state: a.state, candidate: a.candidate, instances: a.hosts.size }));
+    return [...this.byID.values()].map((a) => ({
+      id: a.spec.id,
+      state: a.state,
+      candidate: a.candidate,
+      instances: a.hosts.size
+    }));
   }
 
   activate(attachment, how) {
@@ -309,7 +358,11 @@ class Attachments {
       if (!keys || attachment.hosts.size === 0 && !attachment.spec.elsewhere) continue;
       if (event.ctrlKey !== keys.control || event.altKey !== keys.alt || event.metaKey !== keys.meta) continue;
       const printed = keys.key.length === 1;
-      if (event.shiftKey !== keys.shift && !(printed && !keys.shift && keys.key.toLowerCase() === keys.key.toUpperCase())) continue;
+      if (
+        event.shiftKey !== keys.shift &&
+        !(printed && !keys.shift && keys.key.toLowerCase() === keys.key.toUpperCase())
+      )
+        continue;
       if (event.key.toLowerCase() !== keys.key.toLowerCase() && !(keys.alt && event.code === keys.code)) continue;
       if (!keys.control && !keys.alt && !keys.meta && writes(activeElement())) continue; // somebody is typing
       prevent(event);
@@ -322,7 +375,12 @@ class Attachments {
   answer() {
     const activations = this.activations;
     this.activations = [];
-    return { revision: this.document + ':' + this.revision, document: this.document, attachments: this.states(), activations };
+    return {
+      revision: this.document + ':' + this.revision,
+      document: this.document,
+      attachments: this.states(),
+      activations
+    };
   }
 }
 
@@ -334,7 +392,13 @@ const lasting = (spec) => JSON.stringify({ ...spec, epoch: 0, present: 0, max_in
 function writes(node) {
   if (!node) return false;
   const tag = tagOf(node);
-  return tag === 'textarea' || tag === 'select' || tag === 'input' || tag === 'iframe' || Boolean(protoGet(node, 'isContentEditable'));
+  return (
+    tag === 'textarea' ||
+    tag === 'select' ||
+    tag === 'input' ||
+    tag === 'iframe' ||
+    Boolean(protoGet(node, 'isContentEditable'))
+  );
 }
 
 /**

@@ -8,9 +8,13 @@ function descriptorCandidates(d) {
   const narrow = {};
   for (const key of ['text_equals', 'text_contains', 'role', 'name']) if (d[key]) narrow[key] = d[key];
   const list = [];
-  const add = (field, selectors) => (selectors || []).forEach((selector, i) => {
-    list.push({ candidate: i === 0 && field === 'selector' ? field : field + '/' + i, locator: { ...narrow, selector } });
-  });
+  const add = (field, selectors) =>
+    (selectors || []).forEach((selector, i) => {
+      list.push({
+        candidate: i === 0 && field === 'selector' ? field : field + '/' + i,
+        locator: { ...narrow, selector }
+      });
+    });
   add('selector', d.selector);
   add('selectors', d.selectors);
   if (list.length === 0 && Object.keys(narrow).length > 0) list.push({ candidate: 'predicates', locator: narrow });
@@ -36,15 +40,31 @@ function triedCandidate({ candidate, locator }, explain = false) {
   }
 }
 
-/** nearMiss says of the elements that only a predicate of the locator keeps from matching what they have in its place. */
+/**
+ * nearMiss says of the elements that only a predicate of the locator keeps from matching what they have in its place.
+ */
 function nearMiss(locator, lost) {
   const kept = { ...locator };
-  for (const key of { role: ['role', 'name', 'text_equals', 'text_contains'], name: ['name', 'text_equals', 'text_contains'], text: ['text_equals', 'text_contains'] }[lost] || []) delete kept[key];
-  if (Object.keys(kept).filter((key) => key !== 'pierce').every((key) => kept[key] === undefined)) return undefined;
+  for (const key of {
+    role: ['role', 'name', 'text_equals', 'text_contains'],
+    name: ['name', 'text_equals', 'text_contains'],
+    text: ['text_equals', 'text_contains']
+  }[lost] || [])
+    delete kept[key];
+  if (
+    Object.keys(kept)
+      .filter((key) => key !== 'pierce')
+      .every((key) => kept[key] === undefined)
+  )
+    return undefined;
   const { nodes } = locate({ ...kept, pierce: true });
   const has = { role: roleOf, name: nameOf, text: textOrLabel }[lost];
   if (!has || nodes.length === 0) return undefined;
-  return { count: nodes.length, values: nodes.slice(0, 3).map((node) => cut(norm(String(has(node) || '')), 200)), box: boxOf(nodes[0]) };
+  return {
+    count: nodes.length,
+    values: nodes.slice(0, 3).map((node) => cut(norm(String(has(node) || '')), 200)),
+    box: boxOf(nodes[0])
+  };
 }
 
 /** boxOf is where an element is in the viewport, in CSS pixels. */
@@ -57,8 +77,14 @@ function boxOf(node) {
 function elementFacts(node, view, texts) {
   const value = readableValue(node);
   return {
-    tag_name: tagOf(node), visible: isVisible(node, view, new Map()), rendered: rendered(node), enabled: !isDisabled(node), checked: ariaChecked(node),
-    focused: activeElement() === node, value: value === null ? null : cut(value, maxFactText), text: cut(texts(node), maxFactText),
+    tag_name: tagOf(node),
+    visible: isVisible(node, view, new Map()),
+    rendered: rendered(node),
+    enabled: !isDisabled(node),
+    checked: ariaChecked(node),
+    focused: activeElement() === node,
+    value: value === null ? null : cut(value, maxFactText),
+    text: cut(texts(node), maxFactText)
   };
 }
 
@@ -114,7 +140,8 @@ function compared(nodes, chosen, c, view, texts, explain) {
   else if (c.text_contains !== undefined && !out.failed.includes('text_contains')) {
     out.text = { found: excerpt(texts(about), texts(about).indexOf(c.text_contains), c.text_contains.length) };
   }
-  if (out.failed.includes('value_equals') && readableValue(about) !== null) out.value = difference(readableValue(about), c.value_equals);
+  if (out.failed.includes('value_equals') && readableValue(about) !== null)
+    out.value = difference(readableValue(about), c.value_equals);
   return out;
 }
 
@@ -142,7 +169,10 @@ const excerptBefore = 30; // units shown in front of what counts
 const excerptAfter = 60; // and behind it
 const longWord = 200;
 
-/** excerpt is a short text, or of a long one what is around a place. It starts with a whole word: half of a secret would not be known as one. */
+/**
+ * excerpt is a short text, or of a long one what is around a place. It starts with a whole word: half of a secret would
+ * not be known as one.
+ */
 function excerpt(text, at, length) {
   if (text.length <= excerptWhole) return text;
   let from = text.lastIndexOf(' ', at) + 1;
@@ -165,7 +195,8 @@ function ariaChecked(node) {
 }
 
 /** Controls have a name of their own, and so have headings: that one has none is worth a word. */
-const namedRoles = /^(?:button|checkbox|combobox|heading|link|listbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|searchbox|slider|spinbutton|switch|tab|textbox|treeitem)$/;
+const namedRoles =
+  /^(?:button|checkbox|combobox|heading|link|listbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|searchbox|slider|spinbutton|switch|tab|textbox|treeitem)$/;
 
 /**
  * departures says in what an element that was found without them departs from the role and
@@ -175,12 +206,17 @@ const namedRoles = /^(?:button|checkbox|combobox|heading|link|listbox|menuitem|m
 function departures(node, nodes, d) {
   const out = [];
   const known = new Map();
-  const depart = (predicate, of) => out.push({ predicate, values: [node, ...nodes.filter((other) => other !== node)].slice(0, 3).map((each) => cut(of(each), maxFactText)) });
+  const depart = (predicate, of) =>
+    out.push({
+      predicate,
+      values: [node, ...nodes.filter((other) => other !== node)].slice(0, 3).map((each) => cut(of(each), maxFactText))
+    });
   const wanted = roleWord(d.role || '');
   const role = roleOf(node);
   if (knownRoles.has(wanted) && role !== wanted) depart('role', roleOf);
   const name = nameOf(node, known);
-  const speaks = name !== '' || knownRoles.has(wanted) && namedRoles.test(role) && rendered(node) && !unexposed(node, known);
+  const speaks =
+    name !== '' || (knownRoles.has(wanted) && namedRoles.test(role) && rendered(node) && !unexposed(node, known));
   if (d.name && speaks && !nameTest(d.name, false, false)(name)) depart('name', (each) => nameOf(each, known));
   return out;
 }

@@ -80,9 +80,11 @@ class PlanBudget {
 }
 
 /** planFault is a selector that the browser does not take. */
-const planFault = (selector, pointer) => new Fault('state_projection_failed', 'a selector of the extract plan does not parse', {
-  selector: cut(selector, 500), pointer,
-});
+const planFault = (selector, pointer) =>
+  new Fault('state_projection_failed', 'a selector of the extract plan does not parse', {
+    selector: cut(selector, 500),
+    pointer
+  });
 
 /**
  * rawQuery is querySelectorAll on whatever root is; null when it is nothing that
@@ -398,7 +400,8 @@ function planTexts(values, units) {
   if (units + 4 * values.length <= planPart) return [JSON.stringify(values)];
   const texts = [];
   for (let from = 0, to = 0; from < values.length; from = to) {
-    for (let size = 0; to < values.length && size < planPart; to++) size += typeof values[to] === 'string' ? values[to].length + 3 : 8;
+    for (let size = 0; to < values.length && size < planPart; to++)
+      size += typeof values[to] === 'string' ? values[to].length + 3 : 8;
     texts.push(JSON.stringify(values.slice(from, to)));
   }
   return texts;
@@ -412,7 +415,11 @@ function planTexts(values, units) {
 queries.extract_plan = ({ extract, limits, view }) => {
   if (!rootElement()) throw new Fault('state_document_unavailable', 'the page has no document element');
   const run = {
-    budget: new PlanBudget(limits), diagnostics: new PlanDiagnostics(limits.diagnostics), trail: new PlanTrail(), view: viewOf(view), values: [],
+    budget: new PlanBudget(limits),
+    diagnostics: new PlanDiagnostics(limits.diagnostics),
+    trail: new PlanTrail(),
+    view: viewOf(view),
+    values: []
   };
   for (const [index, extractor] of extract) planExtractor(extractor, run, '/snapshot/extract/' + index);
   const texts = planTexts(run.values, run.budget.units);
@@ -427,7 +434,15 @@ queries.extract_plan = ({ extract, limits, view }) => {
   }
   const { counts, missing, missingCount, truncated } = run.diagnostics;
   const head = JSON.stringify({
-    url: documentURLOf(document), title: documentTitleOf(document), counts, missing, missing_count: missingCount, truncated, nodes: run.budget.nodes, answer, parts,
+    url: documentURLOf(document),
+    title: documentTitleOf(document),
+    counts,
+    missing,
+    missing_count: missingCount,
+    truncated,
+    nodes: run.budget.nodes,
+    answer,
+    parts
   });
   return new Raw('[' + head + ',' + texts[0] + ']');
 };
@@ -435,7 +450,8 @@ queries.extract_plan = ({ extract, limits, view }) => {
 /** extract_part answers a further part of the values of an answer, each once and in order. */
 queries.extract_part = ({ answer, part }) => {
   const texts = planParts.get(answer);
-  if (!texts || !texts[part]) throw new Fault('page_navigated', 'the document was replaced while its answer was fetched', { part });
+  if (!texts || !texts[part])
+    throw new Fault('page_navigated', 'the document was replaced while its answer was fetched', { part });
   const text = texts[part];
   texts[part] = '';
   if (part === texts.length - 1) planParts.delete(answer);

@@ -2,11 +2,17 @@
 // controls, its forms, what repeats, and what stands out. It reads; what a map says
 // of it is decided elsewhere.
 
-const surveyedControls = 'a[href], button, input, select, textarea, summary, [contenteditable], [role=button], [role=link], [role=tab], [role=checkbox], [role=switch], ' +
-  '[role=radio], [role=combobox], [role=textbox], [role=searchbox], [role=spinbutton], [role=slider], [role=menuitem]';
-const surveyedMarks = 'h1, h2, h3, h4, h5, h6, main, nav, header, footer, aside, section, dialog, output, search, [role], [aria-live], [id], [data-testid]';
-const markRoles = /^(?:heading|main|navigation|banner|contentinfo|complementary|region|search|form|dialog|alertdialog|alert|status|log|tabpanel|progressbar)$/;
-const placeRoles = /^(?:navigation|banner|contentinfo|complementary|main|dialog|alertdialog|search|toolbar|menu|menubar|tablist|listbox|grid|tree)$/;
+const surveyedControls =
+  'a[href], button, input, select, textarea, summary, [contenteditable], [role=button], [role=link], [role=tab], ' +
+  '[role=checkbox], [role=switch], [role=radio], [role=combobox], [role=textbox], [role=searchbox], ' +
+  '[role=spinbutton], [role=slider], [role=menuitem]';
+const surveyedMarks =
+  'h1, h2, h3, h4, h5, h6, main, nav, header, footer, aside, section, dialog, output, search, [role], [aria-live], ' +
+  '[id], [data-testid]';
+const markRoles =
+  /^(?:heading|main|navigation|banner|contentinfo|complementary|region|search|form|dialog|alertdialog|alert|status|log|tabpanel|progressbar)$/;
+const placeRoles =
+  /^(?:navigation|banner|contentinfo|complementary|main|dialog|alertdialog|search|toolbar|menu|menubar|tablist|listbox|grid|tree)$/;
 const maxSurveyed = { controls: 400, marks: 300, texts: 100, lists: 40, items: 12, leaves: 30, options: 200 };
 
 /** surroundings are the nearest landmark or composite around a node, and how far out of its tree it is drawn. */
@@ -23,8 +29,13 @@ function surroundings(node) {
 function groupOf(node) {
   const form = protoGet(node, 'form') || closestCSS(node, 'form, [role=form], [role=search]');
   if (form) return form;
-  for (let at = flatParentElement(node), steps = 0; at && steps < 5 && !/^(?:body|main|html)$/.test(tagOf(at)); at = flatParentElement(at), steps++) {
-    if (queryIn(at, 'button, [role=button], input[type=submit], input[type=button]').some((each) => rendered(each))) return at;
+  for (
+    let at = flatParentElement(node), steps = 0;
+    at && steps < 5 && !/^(?:body|main|html)$/.test(tagOf(at));
+    at = flatParentElement(at), steps++
+  ) {
+    if (queryIn(at, 'button, [role=button], input[type=submit], input[type=button]').some((each) => rendered(each)))
+      return at;
   }
   return null;
 }
@@ -33,9 +44,13 @@ function groupOf(node) {
 function choicesOf(node) {
   const from = tagOf(node) === 'select' ? node : protoGet(node, 'list');
   if (!from) return undefined;
-  return queryIn(from, 'option').slice(0, maxSurveyed.options).map((option) => ({
-    value: protoGet(option, 'value'), label: norm(protoGet(option, 'label')), disabled: matchesCSS(option, ':disabled') || undefined,
-  }));
+  return queryIn(from, 'option')
+    .slice(0, maxSurveyed.options)
+    .map((option) => ({
+      value: protoGet(option, 'value'),
+      label: norm(protoGet(option, 'label')),
+      disabled: matchesCSS(option, ':disabled') || undefined
+    }));
 }
 
 /** legendOf names the group that a control is in. */
@@ -92,11 +107,23 @@ function surveyedControl(node, known, groups, repeated) {
   const group = groupOf(node);
   const type = tag === 'input' ? protoGet(node, 'type') : tag === 'button' ? protoGet(node, 'type') : '';
   const out = {
-    ...appearance(node, known), handle: keep(node), type, group: group ? groups(group) : -1, places: surroundings(node), legend: legendOf(node),
-    label: labelTexts(node, known)[0] || '', disabled: isDisabled(node) || undefined, required: protoGet(node, 'required') === true || attributeOf(node, 'aria-required') === 'true' || undefined,
-    readonly: protoGet(node, 'readOnly') === true || undefined, checked: ariaChecked(node) ?? undefined, multiple: protoGet(node, 'multiple') === true || undefined,
-    editable: attributeOf(node, 'contenteditable') !== null && protoGet(node, 'isContentEditable') === true || undefined, choices: choicesOf(node),
-    repeated: repeated(node) || undefined, shadow: rootOf(node) !== document || undefined,
+    ...appearance(node, known),
+    handle: keep(node),
+    type,
+    group: group ? groups(group) : -1,
+    places: surroundings(node),
+    legend: legendOf(node),
+    label: labelTexts(node, known)[0] || '',
+    disabled: isDisabled(node) || undefined,
+    required: protoGet(node, 'required') === true || attributeOf(node, 'aria-required') === 'true' || undefined,
+    readonly: protoGet(node, 'readOnly') === true || undefined,
+    checked: ariaChecked(node) ?? undefined,
+    multiple: protoGet(node, 'multiple') === true || undefined,
+    editable:
+      (attributeOf(node, 'contenteditable') !== null && protoGet(node, 'isContentEditable') === true) || undefined,
+    choices: choicesOf(node),
+    repeated: repeated(node) || undefined,
+    shadow: rootOf(node) !== document || undefined
   };
   if (
     /^(?:input|select|textarea)$/.test(tag) &&
@@ -145,10 +172,18 @@ function leavesOf(item) {
       const value = attributeOf(node, name);
       if (value !== null && value !== '') attributes[name] = cut(value, 300);
     }
-    if (node !== item && (norm(own) !== '' || /^(?:a|img|time|input|select|textarea|td|th)$/.test(tag) || roleOf(node) === 'gridcell')) {
+    if (
+      node !== item &&
+      (norm(own) !== '' || /^(?:a|img|time|input|select|textarea|td|th)$/.test(tag) || roleOf(node) === 'gridcell')
+    ) {
       leaves.push({
-        way, tag, class: attributeOf(node, 'class') || '', text: cut(norm(textOf(node)), 200), attributes, own: norm(own) !== '' || undefined,
-        control: /^(?:input|select|textarea|button)$/.test(tag) ? protoGet(node, 'type') || tag : undefined,
+        way,
+        tag,
+        class: attributeOf(node, 'class') || '',
+        text: cut(norm(textOf(node)), 200),
+        attributes,
+        own: norm(own) !== '' || undefined,
+        control: /^(?:input|select|textarea|button)$/.test(tag) ? protoGet(node, 'type') || tag : undefined
       });
     }
     if (tag === 'svg' || tag === 'button' || tag === 'select') return;
@@ -163,24 +198,41 @@ function leavesOf(item) {
   return leaves;
 }
 
-/** repeatedIn are the repeated children of a container: rows, entries, or siblings of one shape; null when nothing repeats. */
+/**
+ * repeatedIn are the repeated children of a container: rows, entries, or siblings of one shape; null when nothing
+ * repeats.
+ */
 function repeatedIn(node) {
   const tag = tagOf(node);
   const role = roleOf(node);
   const own = (selector) => queryIn(node, selector).filter((each) => rendered(each));
   if (tag === 'table') {
     const rows = own('tr').filter((row) => closestCSS(row, 'table') === node && queryIn(row, 'td').length > 0);
-    return rows.length > 0 ? { kind: 'table', items: rows, selector: queryIn(node, ':scope > tbody > tr').length > 0 ? 'tbody > tr' : 'tr' } : null;
+    return rows.length > 0
+      ? { kind: 'table', items: rows, selector: queryIn(node, ':scope > tbody > tr').length > 0 ? 'tbody > tr' : 'tr' }
+      : null;
   }
   if (role === 'grid' || role === 'treegrid' || role === 'table') {
-    const rows = own('[role=row]').filter((row) => queryIn(row, '[role=gridcell], [role=cell], [role=rowheader]').length > 0);
-    return rows.length > 0 ? { kind: 'table', items: rows, selector: '[role=row]:has([role=gridcell], [role=cell])' } : null;
+    const rows = own('[role=row]').filter(
+      (row) => queryIn(row, '[role=gridcell], [role=cell], [role=rowheader]').length > 0
+    );
+    return rows.length > 0
+      ? { kind: 'table', items: rows, selector: '[role=row]:has([role=gridcell], [role=cell])' }
+      : null;
   }
-  const children = Array.from(childNodesOf(node)).filter((child) => isElement(child) && !unseenTags.has(tagOf(child)) && rendered(child));
+  const children = Array.from(childNodesOf(node)).filter(
+    (child) => isElement(child) && !unseenTags.has(tagOf(child)) && rendered(child)
+  );
   if (tag === 'ul' || tag === 'ol' || /^(?:list|listbox|feed|tree)$/.test(role)) {
-    const entries = children.filter((child) => /^(?:listitem|option|article|treeitem)$/.test(roleOf(child)) || tagOf(child) === 'li');
+    const entries = children.filter(
+      (child) => /^(?:listitem|option|article|treeitem)$/.test(roleOf(child)) || tagOf(child) === 'li'
+    );
     if (entries.length === 0) return null;
-    return { kind: 'list', items: entries, selector: tagOf(entries[0]) === 'li' ? 'li' : '[role=' + roleOf(entries[0]) + ']' };
+    return {
+      kind: 'list',
+      items: entries,
+      selector: tagOf(entries[0]) === 'li' ? 'li' : '[role=' + roleOf(entries[0]) + ']'
+    };
   }
   if (children.length < 3 || /^(?:tr|tbody|thead|select|form|fieldset|p|dl|label|svg|nav)$/.test(tag)) return null;
   const shapes = new Map();
@@ -189,26 +241,66 @@ function repeatedIn(node) {
     shapes.set(shape, [...(shapes.get(shape) || []), child]);
   }
   const most = [...shapes.values()].sort((a, b) => b.length - a.length)[0];
-  if (most.length < 3 || most.length < children.length * 0.6 || /^(?:button|input|option|span|br|h[1-6]|label|p|section|header|footer|main|nav|aside)$/.test(tagOf(most[0]))) return null;
-  if (most.some((item) => matchesCSS(item, 'form, fieldset') || queryIn(item, 'form, fieldset, table, h1, h2, textarea, select, input:not([type=checkbox])').length > 0)) return null;
+  if (
+    most.length < 3 ||
+    most.length < children.length * 0.6 ||
+    /^(?:button|input|option|span|br|h[1-6]|label|p|section|header|footer|main|nav|aside)$/.test(tagOf(most[0]))
+  )
+    return null;
+  if (
+    most.some(
+      (item) =>
+        matchesCSS(item, 'form, fieldset') ||
+        queryIn(item, 'form, fieldset, table, h1, h2, textarea, select, input:not([type=checkbox])').length > 0
+    )
+  )
+    return null;
   return { kind: 'list', items: most, selector: tagOf(most[0]), class: attributeOf(most[0], 'class') || '' };
 }
 
 function surveyedList(node, found, known) {
-  const headers = found.kind !== 'table' ? [] : queryIn(node, 'th, [role=columnheader]').filter((cell) => /^columnheader$/.test(roleOf(cell))).map((cell) => norm(textOf(cell)) || norm(attributeOf(cell, 'aria-label')));
+  const headers =
+    found.kind !== 'table'
+      ? []
+      : queryIn(node, 'th, [role=columnheader]')
+          .filter((cell) => /^columnheader$/.test(roleOf(cell)))
+          .map((cell) => norm(textOf(cell)) || norm(attributeOf(cell, 'aria-label')));
   let title = '';
   const caption = queryIn(node, 'caption')[0];
   if (caption) title = norm(textOf(caption));
-  for (let at = node, steps = 0; title === '' && at && steps < 4 && tagOf(at) !== 'body'; steps++, at = flatParentElement(at)) {
-    for (let before = previousElementOf(at), n = 0; title === '' && before && n < 6; before = previousElementOf(before), n++) if (/^h[1-6]$/.test(tagOf(before))) title = norm(textOf(before));
+  for (
+    let at = node, steps = 0;
+    title === '' && at && steps < 4 && tagOf(at) !== 'body';
+    steps++, at = flatParentElement(at)
+  ) {
+    for (
+      let before = previousElementOf(at), n = 0;
+      title === '' && before && n < 6;
+      before = previousElementOf(before), n++
+    )
+      if (/^h[1-6]$/.test(tagOf(before))) title = norm(textOf(before));
   }
   return {
-    ...appearance(node, known), handle: keep(node), kind: found.kind, item: found.selector, itemClass: found.class, count: found.items.length, headers, title: cut(title, 100), places: surroundings(node),
+    ...appearance(node, known),
+    handle: keep(node),
+    kind: found.kind,
+    item: found.selector,
+    itemClass: found.class,
+    count: found.items.length,
+    headers,
+    title: cut(title, 100),
+    places: surroundings(node),
     items: found.items.slice(0, maxSurveyed.items).map((item) => {
       const attributes = {};
-      for (const name of attributeNames(item)) if (name === 'id' || name.startsWith('data-')) attributes[name] = cut(attributeOf(item, name) || '', 200);
-      return { text: cut(norm(textOf(item)), 200), attributes, leaves: leavesOf(item), class: attributeOf(item, 'class') || '' };
-    }),
+      for (const name of attributeNames(item))
+        if (name === 'id' || name.startsWith('data-')) attributes[name] = cut(attributeOf(item, name) || '', 200);
+      return {
+        text: cut(norm(textOf(item)), 200),
+        attributes,
+        leaves: leavesOf(item),
+        class: attributeOf(item, 'class') || ''
+      };
+    })
   };
 }
 
@@ -227,9 +319,15 @@ queries.survey = () => {
   };
   for (const node of queryIn(document, 'body *')) {
     if (lists.length >= maxSurveyed.lists) break;
-    if (unseenTags.has(tagOf(node)) || !rendered(node) || parentElementOf(node) && repeated(parentElementOf(node))) continue;
+    if (unseenTags.has(tagOf(node)) || !rendered(node) || (parentElementOf(node) && repeated(parentElementOf(node))))
+      continue;
     const found = readable(node, repeatedIn, null);
-    if (!found || /^(?:menu|menubar|tablist|toolbar)$/.test(roleOf(node)) || surroundings(node).some((role) => /^(?:navigation|banner|contentinfo|menu|menubar|tablist|toolbar)$/.test(role))) continue;
+    if (
+      !found ||
+      /^(?:menu|menubar|tablist|toolbar)$/.test(roleOf(node)) ||
+      surroundings(node).some((role) => /^(?:navigation|banner|contentinfo|menu|menubar|tablist|toolbar)$/.test(role))
+    )
+      continue;
     const list = readable(node, () => surveyedList(node, found, known), null);
     if (!list) continue;
     lists.push(list);
@@ -241,12 +339,18 @@ queries.survey = () => {
   for (const root of withShadows(document)) {
     for (const node of queryIn(root, surveyedControls)) {
       const type = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
-      const hiddenChoice = (type === 'checkbox' || type === 'radio' || type === 'file') && labelsOf(node).some((each) => rendered(each));
-      if (type === 'hidden' || !rendered(node) && !hiddenChoice && !unreadableHere(node)) continue;
-      if (controls.length >= maxSurveyed.controls) { complete = false; break; }
+      const hiddenChoice =
+        (type === 'checkbox' || type === 'radio' || type === 'file') && labelsOf(node).some((each) => rendered(each));
+      if (type === 'hidden' || (!rendered(node) && !hiddenChoice && !unreadableHere(node))) continue;
+      if (controls.length >= maxSurveyed.controls) {
+        complete = false;
+        break;
+      }
       controls.push(readable(node, () => surveyedControl(node, known, groups, repeated), unsurveyed(node, known)));
     }
-    const plainTexts = queryIn(root, 'p, div, span, strong, small, pre').filter((node) => queryIn(node, '*').length === 0 && norm(textOf(node)) !== '' && idOf(node) === '').slice(0, maxSurveyed.texts);
+    const plainTexts = queryIn(root, 'p, div, span, strong, small, pre')
+      .filter((node) => queryIn(node, '*').length === 0 && norm(textOf(node)) !== '' && idOf(node) === '')
+      .slice(0, maxSurveyed.texts);
     for (const node of [...queryIn(root, surveyedMarks), ...plainTexts]) {
       if (marks.length >= maxSurveyed.marks) { complete = false; break; }
       if (unseenTags.has(tagOf(node)) || !rendered(node) || repeated(node)) continue;
@@ -254,15 +358,32 @@ queries.survey = () => {
       const live = attributeOf(node, 'aria-live') !== null;
       const plain = !markRoles.test(role) && !live;
       const text = shortText(node);
-      if (plain && (text === '' || closestCSS(node, 'label, button, a, select, legend, summary, td, th') || text.length > 120 || matchesCSS(node, surveyedControls) || queryIn(node, '*').length > 3)) continue;
-      marks.push({ ...appearance(node, known), handle: keep(node), level: /^h[1-6]$/.test(tagOf(node)) ? Number(tagOf(node)[1]) : undefined, live: live || undefined, shadow: root !== document || undefined });
+      if (
+        plain &&
+        (text === '' ||
+          closestCSS(node, 'label, button, a, select, legend, summary, td, th') ||
+          text.length > 120 ||
+          matchesCSS(node, surveyedControls) ||
+          queryIn(node, '*').length > 3)
+      )
+        continue;
+      marks.push({
+        ...appearance(node, known),
+        handle: keep(node),
+        level: /^h[1-6]$/.test(tagOf(node)) ? Number(tagOf(node)[1]) : undefined,
+        live: live || undefined,
+        shadow: root !== document || undefined
+      });
     }
   }
   return {
     url: documentURLOf(document), title: norm(documentTitleOf(document)), complete, controls, marks, lists,
     groups: groupNodes.map((node) => ({
-      ...appearance(node, known), handle: keep(node), method: tagOf(node) === 'form' ? protoGet(node, 'method') : '', action: tagOf(node) === 'form' ? String(protoGet(node, 'action')) : '',
-      title: norm(queryIn(node, 'h1, h2, h3, h4, legend').map((each) => textOf(each))[0] || ''),
-    })),
+      ...appearance(node, known),
+      handle: keep(node),
+      method: tagOf(node) === 'form' ? protoGet(node, 'method') : '',
+      action: tagOf(node) === 'form' ? String(protoGet(node, 'action')) : '',
+      title: norm(queryIn(node, 'h1, h2, h3, h4, legend').map((each) => textOf(each))[0] || '')
+    }))
   };
 };

@@ -2,9 +2,15 @@
 // open, chosen or checked, with which value, and what their entries show as a whole. It
 // reads; which of it shows that something was done is decided elsewhere.
 
-const stateAttributes = ['aria-sort', 'aria-expanded', 'aria-selected', 'aria-checked', 'aria-pressed', 'aria-current', 'aria-valuenow'];
-const stateful = stateAttributes.map((name) => '[' + name + ']').join(', ') + ', input, select, textarea, button, details, dialog, th, [role=columnheader], [role=tab], [role=option]';
-const listing = 'ul, ol, table, tbody, [role=list], [role=listbox], [role=grid], [role=treegrid], [role=table], [role=tree], [role=feed], [role=rowgroup], [role=log]';
+const stateAttributes = [
+  'aria-sort', 'aria-expanded', 'aria-selected', 'aria-checked', 'aria-pressed', 'aria-current', 'aria-valuenow'
+];
+const stateful =
+  stateAttributes.map((name) => '[' + name + ']').join(', ') +
+  ', input, select, textarea, button, details, dialog, th, [role=columnheader], [role=tab], [role=option]';
+const listing =
+  'ul, ol, table, tbody, [role=list], [role=listbox], [role=grid], [role=treegrid], [role=table], [role=tree], ' +
+  '[role=feed], [role=rowgroup], [role=log]';
 const maxStates = { elements: 400, lists: 30, value: 2000 };
 
 /** digest tells texts apart without being one. */
@@ -14,7 +20,10 @@ function digest(text) {
   return text.length + ':' + (hash >>> 0).toString(16);
 }
 
-/** statesOf are the states of an element, by the selector that finds an element in that state; false is written as an absent one. */
+/**
+ * statesOf are the states of an element, by the selector that finds an element in that state; false is written as an
+ * absent one.
+ */
 function statesOf(node) {
   const out = {};
   const tag = tagOf(node);
@@ -31,7 +40,11 @@ function statesOf(node) {
 function valueOf(node) {
   const tag = tagOf(node);
   if (!/^(?:input|select|textarea)$/.test(tag)) return undefined;
-  if (tag === 'input' && /^(?:password|checkbox|radio|file|hidden|button|submit|reset|image)$/.test(protoGet(node, 'type'))) return undefined;
+  if (
+    tag === 'input' &&
+    /^(?:password|checkbox|radio|file|hidden|button|submit|reset|image)$/.test(protoGet(node, 'type'))
+  )
+    return undefined;
   return cut(String(protoGet(node, 'value')), maxStates.value);
 }
 

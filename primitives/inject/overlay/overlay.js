@@ -21,7 +21,9 @@ const maxOverlayEvents = 100;
 const overlayEvents = []; // {event, how, title, launcher_id, code}
 let overlayWaiter = null; // ends the page call that waits for events
 
-/** recordOverlayEvent keeps an event: what happened to the overlay, and whether a call or somebody at the page did it. */
+/**
+ * recordOverlayEvent keeps an event: what happened to the overlay, and whether a call or somebody at the page did it.
+ */
 function recordOverlayEvent(event, how, more) {
   overlayEvents.push({ event, how, ...more });
   if (overlayEvents.length > maxOverlayEvents) overlayEvents.shift();
@@ -53,22 +55,55 @@ class Overlay {
     this.hidden = false;
     this.reattached = 0;
     this.host = made('div', {
-      display: 'block', position: 'fixed', left: '0', top: '0', width: '0', height: '0', 'z-index': '2147483647', 'pointer-events': 'none',
+      display: 'block',
+      position: 'fixed',
+      left: '0',
+      top: '0',
+      width: '0',
+      height: '0',
+      'z-index': '2147483647',
+      'pointer-events': 'none'
     });
     this.host.id = overlayHost;
     this.host.setAttribute('aria-hidden', 'true');
     const root = this.host.attachShadow({ mode: 'closed' });
     this.panel = made('div', {
-      display: 'block', position: 'fixed', 'box-sizing': 'border-box', overflow: 'hidden', background: '#fff', color: '#111',
-      border: '1px solid #888', 'border-radius': '6px', 'box-shadow': '0 4px 24px rgb(0 0 0 / 30%)', 'pointer-events': 'auto',
+      display: 'block', position: 'fixed', 'box-sizing': 'border-box', overflow: 'hidden', background: '#fff',
+      color: '#111', border: '1px solid #888', 'border-radius': '6px', 'box-shadow': '0 4px 24px rgb(0 0 0 / 30%)',
+      'pointer-events': 'auto'
     });
     this.bar = made('div', {
-      display: 'flex', 'align-items': 'center', height: overlayBar + 'px', padding: '0 6px', 'box-sizing': 'border-box', cursor: 'move',
-      background: '#eee', font: '13px/1 system-ui, sans-serif', 'user-select': 'none', 'touch-action': 'none',
+      display: 'flex',
+      'align-items': 'center',
+      height: overlayBar + 'px',
+      padding: '0 6px',
+      'box-sizing': 'border-box',
+      cursor: 'move',
+      background: '#eee',
+      font: '13px/1 system-ui, sans-serif',
+      'user-select': 'none',
+      'touch-action': 'none'
     });
-    this.title = made('span', { flex: '1', overflow: 'hidden', 'white-space': 'nowrap', 'text-overflow': 'ellipsis', font: 'inherit', cursor: 'inherit' });
-    this.bar.append(this.title, this.button('\u2013', () => this.collapse(!this.collapsed, 'user')), this.button('\u00d7', () => this.close('user')));
-    this.frame = made('iframe', { display: 'block', width: '100%', height: `calc(100% - ${overlayBar}px)`, border: '0', background: '#fff' });
+    this.title = made('span', {
+      flex: '1',
+      overflow: 'hidden',
+      'white-space': 'nowrap',
+      'text-overflow': 'ellipsis',
+      font: 'inherit',
+      cursor: 'inherit'
+    });
+    this.bar.append(
+      this.title,
+      this.button('\u2013', () => this.collapse(!this.collapsed, 'user')),
+      this.button('\u00d7', () => this.close('user'))
+    );
+    this.frame = made('iframe', {
+      display: 'block',
+      width: '100%',
+      height: `calc(100% - ${overlayBar}px)`,
+      border: '0',
+      background: '#fff'
+    });
     this.frame.setAttribute('sandbox', 'allow-scripts');
     this.panel.append(this.bar, this.frame);
     root.append(this.panel);
@@ -77,7 +112,14 @@ class Overlay {
   }
 
   button(text, act) {
-    const button = made('button', { display: 'block', width: '26px', height: '26px', cursor: 'pointer', font: '16px/1 system-ui, sans-serif', 'text-align': 'center' });
+    const button = made('button', {
+      display: 'block',
+      width: '26px',
+      height: '26px',
+      cursor: 'pointer',
+      font: '16px/1 system-ui, sans-serif',
+      'text-align': 'center'
+    });
     button.textContent = text;
     button.addEventListener('click', (event) => {
       if (event.isTrusted) act();
@@ -93,8 +135,13 @@ class Overlay {
       from = { x: event.clientX - rect.left, y: event.clientY - rect.top };
       this.bar.setPointerCapture(event.pointerId);
     });
-    this.bar.addEventListener('pointermove', (event) => from && this.move(event.clientX - from.x, event.clientY - from.y));
-    this.bar.addEventListener('lostpointercapture', () => { from = null; });
+    this.bar.addEventListener(
+      'pointermove',
+      (event) => from && this.move(event.clientX - from.x, event.clientY - from.y)
+    );
+    this.bar.addEventListener('lostpointercapture', () => {
+      from = null;
+    });
   }
 
   /** attach puts the host back when the page has removed it, a bounded number of times. */
@@ -127,7 +174,9 @@ class Overlay {
       this.frame.srcdoc = html;
     } catch {
       try {
-        this.frame.srcdoc = trustedTypes.createPolicy('outrider-overlay', { createHTML: (text) => text }).createHTML(html);
+        this.frame.srcdoc = trustedTypes
+          .createPolicy('outrider-overlay', { createHTML: (text) => text })
+          .createHTML(html);
       } catch {
         throw new Fault('render_failed', 'the policy of the page allows no document of ours');
       }
@@ -167,8 +216,15 @@ class Overlay {
   /** size is what the panel takes, its border included. */
   size() {
     if (this.collapsed) return [collapsedSide, collapsedSide];
-    if (!overlayInPage()) return [Math.min(this.width, innerWidth - 2 * overlayMargin), Math.min(this.height, innerHeight - 2 * overlayMargin)];
-    return [Math.max(420, Math.min(this.width, innerWidth - 96)) + 2, Math.max(320, Math.min(this.height, innerHeight - 96)) + 2];
+    if (!overlayInPage())
+      return [
+        Math.min(this.width, innerWidth - 2 * overlayMargin),
+        Math.min(this.height, innerHeight - 2 * overlayMargin)
+      ];
+    return [
+      Math.max(420, Math.min(this.width, innerWidth - 96)) + 2,
+      Math.max(320, Math.min(this.height, innerHeight - 96)) + 2
+    ];
   }
 
   /** place draws the panel where it belongs, always within the viewport. */
@@ -213,7 +269,11 @@ function openOverlay(content, how, more) {
     overlay ||= new Overlay();
     overlay.open(content);
   } catch (error) {
-    recordOverlayEvent('open-failed', how, { title: cut(content.title, 200), code: error instanceof Fault ? error.code : 'render_failed', ...more });
+    recordOverlayEvent('open-failed', how, {
+      title: cut(content.title, 200),
+      code: error instanceof Fault ? error.code : 'render_failed',
+      ...more
+    });
     throw error;
   }
   recordOverlayEvent('opened', how, { ...overlayTitled(), ...more });
@@ -265,7 +325,8 @@ queries.overlay_menu = ({ op, corner, left, top }) => {
 function installLaunchers(launchers, content) {
   return launchers.map((launcher, i) => {
     const id = launcher.id || 'launcher-' + (i + 1);
-    for (const old of queryIn(document, '[' + launcherHost() + ']')) if (attributeOf(old, launcherHost()) === id) old.remove();
+    for (const old of queryIn(document, '[' + launcherHost() + ']'))
+      if (attributeOf(old, launcherHost()) === id) old.remove();
     const out = { id, label: launcher.label || content.title, installed: 0 };
     if (!launcherApplies(launcher)) return { ...out, reason: 'other_url' };
     for (const anchor of anchorsOf(launcher).slice(0, launcher.max_instances || 3)) {
@@ -306,7 +367,12 @@ function anchorsFor(selector) {
 }
 
 function anchorsOf(launcher) {
-  const selectors = launcher.selectors && launcher.selectors.length > 0 ? launcher.selectors : launcher.selector ? [launcher.selector] : [anywhere(launcher)];
+  const selectors =
+    launcher.selectors && launcher.selectors.length > 0
+      ? launcher.selectors
+      : launcher.selector
+        ? [launcher.selector]
+        : [anywhere(launcher)];
   const clips = new Map();
   const equals = norm(launcher.text_equals).toLowerCase();
   const found = new Set();
@@ -323,13 +389,24 @@ function anchorsOf(launcher) {
 
 function launcherFor(id, launcher, content) {
   const button = made('button', {
-    display: 'inline-block', padding: '4px 10px', border: '1px solid #888', 'border-radius': '4px', background: '#eee', color: '#111',
-    cursor: 'pointer', font: '13px/1.2 system-ui, sans-serif',
+    display: 'inline-block',
+    padding: '4px 10px',
+    border: '1px solid #888',
+    'border-radius': '4px',
+    background: '#eee',
+    color: '#111',
+    cursor: 'pointer',
+    font: '13px/1.2 system-ui, sans-serif'
   });
   if (overlayInPage()) {
     styled(button, {
-      'box-sizing': 'border-box', padding: '4px 8px', 'margin-left': '8px', 'border-radius': '6px', 'white-space': 'nowrap', 'vertical-align': 'middle',
-      font: '700 12px/1.2 system-ui, -apple-system, BlinkMacSystemFont, "Segoe UI", sans-serif',
+      'box-sizing': 'border-box',
+      padding: '4px 8px',
+      'margin-left': '8px',
+      'border-radius': '6px',
+      'white-space': 'nowrap',
+      'vertical-align': 'middle',
+      font: '700 12px/1.2 system-ui, -apple-system, BlinkMacSystemFont, "Segoe UI", sans-serif'
     });
     button.setAttribute('type', 'button');
   }

@@ -3,15 +3,25 @@
 // which they are drawn, shadow roots included. What is not drawn is left out.
 
 const inlineMarks = { strong: '**', b: '**', em: '*', i: '*', del: '~~', s: '~~', strike: '~~' };
-const silentTags = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'base', 'title', 'svg', 'canvas', 'datalist', 'source', 'track', 'param', 'col', 'colgroup', 'rp', 'object', 'embed', 'map', 'area']);
+const silentTags = new Set([
+  'script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'base', 'title', 'svg', 'canvas', 'datalist',
+  'source', 'track', 'param', 'col', 'colgroup', 'rp', 'object', 'embed', 'map', 'area'
+]);
 const controlTags = new Set(['button', 'input', 'select', 'textarea', 'progress', 'meter']);
 const maxExtract = 24e6; // characters of one document
 
 /** escaped keeps text from being read as Markdown. */
-const escaped = (text) => text.replace(/[\\`]|\*(?=\S)|(?<=\S)\*|(?<![\p{L}\p{N}])_(?=\S)|(?<=\S)_(?![\p{L}\p{N}])|<(?=[a-zA-Z/!?])|\](?=[(\[:])|~(?=~)/gu, '\\$&');
+const escaped = (text) =>
+  text.replace(
+    /[\\`]|\*(?=\S)|(?<=\S)\*|(?<![\p{L}\p{N}])_(?=\S)|(?<=\S)_(?![\p{L}\p{N}])|<(?=[a-zA-Z/!?])|\](?=[(\[:])|~(?=~)/gu,
+    '\\$&'
+  );
 
 /** blockStart keeps the beginning of a block from being read as a heading, a list or a quote. */
-const blockStart = (text) => text.replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+$|-{3,}$|```|~~~)/, '\\$1').replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
+const blockStart = (text) =>
+  text
+    .replace(/^(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+$|-{3,}$|```|~~~)/, '\\$1')
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
 
 const collapse = (text) => text.replace(/[\t\n\f\r ]+/g, ' ');
 
@@ -29,7 +39,8 @@ const cellSelector = '[role="gridcell"], [role="cell"], [role="columnheader"], [
 
 /** closestAcross is the nearest element around one whose role attribute fits, shadow hosts included. */
 function closestAcross(node, roles) {
-  for (let at = flatParentElement(node); at; at = flatParentElement(at)) if (roles.test(attributeOf(at, 'role') || '')) return at;
+  for (let at = flatParentElement(node); at; at = flatParentElement(at))
+    if (roles.test(attributeOf(at, 'role') || '')) return at;
   return null;
 }
 
@@ -136,7 +147,10 @@ class MarkdownWalk {
   /** holdsBlocks: an inline element has something of blocks in it. */
   holdsBlocks(node, tag) {
     if (tag === 'img' || tag === 'code') return false;
-    return queryIn(node, 'p, div, ul, ol, table, pre, h1, h2, h3, h4, h5, h6, blockquote, section, article, iframe').some((inner) => !getComputedStyle(inner).display.startsWith('inline') && drawnNow(inner));
+    return queryIn(
+      node,
+      'p, div, ul, ol, table, pre, h1, h2, h3, h4, h5, h6, blockquote, section, article, iframe'
+    ).some((inner) => !getComputedStyle(inner).display.startsWith('inline') && drawnNow(inner));
   }
 
   /** inline turns an inline element into text with marks. */
@@ -188,7 +202,13 @@ class MarkdownWalk {
 
   /** address is a URL that can be reported, '' for one that runs script or holds data. */
   address(url) {
-    if (typeof url !== 'string' || url === '' || !/^(?:https?|mailto|tel|ftp|file|about):/i.test(url) || url.length > 2000) return '';
+    if (
+      typeof url !== 'string' ||
+      url === '' ||
+      !/^(?:https?|mailto|tel|ftp|file|about):/i.test(url) ||
+      url.length > 2000
+    )
+      return '';
     const here = documentURLOf(document).replace(/#.*$/, '');
     const whole = bareAddress(url);
     const shown = whole.startsWith(here + '#') ? whole.slice(here.length) : whole;
@@ -214,7 +234,9 @@ class MarkdownWalk {
     if (tag === 'select') return norm(selectedOf(node).map((option) => protoGet(option, 'label')).join(', '));
     if (tag === 'textarea') return protoGet(node, 'value') || '';
     const type = protoGet(node, 'type');
-    return /^(?:text|search|email|tel|url|number|submit|button|reset|date|time|month|week|datetime-local)$/.test(type) ? String(protoGet(node, 'value') || '') : '';
+    return /^(?:text|search|email|tel|url|number|submit|button|reset|date|time|month|week|datetime-local)$/.test(type)
+      ? String(protoGet(node, 'value') || '')
+      : '';
   }
 
   /** block turns a block into the blocks of its text. */
@@ -242,7 +264,9 @@ class MarkdownWalk {
     const heading = /^h([1-6])$/.exec(tag);
     if (heading || attributeOf(node, 'role') === 'heading') {
       const text = this.oneLine(node, { ...ctx, unmarked: true });
-      const level = heading ? Number(heading[1]) : Math.min(6, Math.max(1, Number(attributeOf(node, 'aria-level')) || 2));
+      const level = heading
+        ? Number(heading[1])
+        : Math.min(6, Math.max(1, Number(attributeOf(node, 'aria-level')) || 2));
       return text === '' ? [] : ['#'.repeat(level) + ' ' + text];
     }
     switch (tag) {
@@ -250,7 +274,15 @@ class MarkdownWalk {
       case 'li': return this.item(node, '- ', ctx);
       case 'blockquote': {
         const blocks = this.flow(node, ctx);
-        return blocks.length === 0 ? [] : [blocks.join('\n\n').split('\n').map((line) => line === '' ? '>' : '> ' + line).join('\n')];
+        return blocks.length === 0
+          ? []
+          : [
+              blocks
+                .join('\n\n')
+                .split('\n')
+                .map((line) => (line === '' ? '>' : '> ' + line))
+                .join('\n')
+            ];
       }
       case 'a': return this.card(node, ctx);
       case 'dt': case 'summary': {
@@ -280,7 +312,8 @@ class MarkdownWalk {
     const url = this.links ? this.address(protoGet(node, 'href')) : '';
     if (url === '' || blocks.length === 0) return blocks;
     let at = blocks.findIndex((block) => /^#{1,6} /.test(block));
-    if (at < 0) at = blocks.findIndex((block) => !block.includes('\n') && !/^[>|`-]/.test(block) && !block.includes(']('));
+    if (at < 0)
+      at = blocks.findIndex((block) => !block.includes('\n') && !/^[>|`-]/.test(block) && !block.includes(']('));
     if (at < 0) return blocks;
     const [, start, text] = /^(#{1,6} )?(.*)$/s.exec(blocks[at]);
     blocks[at] = (start || '') + '[' + text + '](' + url + ')';
@@ -313,7 +346,15 @@ class MarkdownWalk {
     this.size += text.length;
     if (this.plain) return [text];
     const code = queryIn(node, 'code')[0];
-    const named = [node, code, parentElementOf(node)].map((each) => each && /(?:^|\s)(?:language|lang|highlight-source|brush:)[-: ]?([\w+#-]{1,20})/.exec(attributeOf(each, 'class') || '')).find(Boolean);
+    const named = [node, code, parentElementOf(node)]
+      .map(
+        (each) =>
+          each &&
+          /(?:^|\s)(?:language|lang|highlight-source|brush:)[-: ]?([\w+#-]{1,20})/.exec(
+            attributeOf(each, 'class') || ''
+          )
+      )
+      .find(Boolean);
     const fence = '`'.repeat(Math.max(3, 1 + Math.max(0, ...[...text.matchAll(/`+/g)].map((run) => run[0].length))));
     return [fence + (named ? named[1] : '') + '\n' + text + '\n' + fence];
   }
@@ -329,7 +370,8 @@ class MarkdownWalk {
       if (!style) continue;
       if (tag !== 'li') {
         const blocks = this.block(child, tag, style, { ...ctx, depth: ctx.depth + 1 });
-        if (blocks.length > 0) lines.push(lines.length > 0 ? indent(blocks.join('\n\n'), '  ', '  ') : blocks.join('\n\n'));
+        if (blocks.length > 0)
+          lines.push(lines.length > 0 ? indent(blocks.join('\n\n'), '  ', '  ') : blocks.join('\n\n'));
         continue;
       }
       if (ordered && hasAttribute(child, 'value')) number = protoGet(child, 'value');
@@ -345,7 +387,12 @@ class MarkdownWalk {
   item(node, marker, ctx) {
     if (ctx.depth > 400) return [];
     const box = firstElementOf(node);
-    const tick = box && tagOf(box) === 'input' && protoGet(box, 'type') === 'checkbox' ? protoGet(box, 'checked') ? '[x] ' : '[ ] ' : '';
+    const tick =
+      box && tagOf(box) === 'input' && protoGet(box, 'type') === 'checkbox'
+        ? protoGet(box, 'checked')
+          ? '[x] '
+          : '[ ] '
+        : '';
     const blocks = this.flow(node, ctx);
     if (blocks.length === 0) return [];
     // A list directly below the text of its item needs no empty line.
@@ -357,17 +404,31 @@ class MarkdownWalk {
   /** table is a table of data as rows; one that only lays out is read cell by cell. */
   table(node, ctx) {
     const role = explicitRole(node);
-    const rows = Array.from(protoGet(node, 'rows') || []).filter((row) => drawnNow(row) && !(this.around !== null && this.around.has(row)));
+    const rows = Array.from(protoGet(node, 'rows') || []).filter(
+      (row) => drawnNow(row) && !(this.around !== null && this.around.has(row))
+    );
     const cells = rows.map((row) => Array.from(protoGet(row, 'cells') || []).filter((cell) => drawnNow(cell)));
-    const width = cells.reduce((most, row) => Math.max(most, row.reduce((sum, cell) => sum + Math.min(50, protoGet(cell, 'colSpan') || 1), 0)), 0);
-    const layout = role === 'none' || (role !== '' && role !== 'table' && role !== 'grid' && role !== 'treegrid') || width < 2 || queryIn(node, 'table').length > 0 ||
-      rows.length < 2 && queryIn(node, 'th').length === 0;
+    const width = cells.reduce(
+      (most, row) =>
+        Math.max(
+          most,
+          row.reduce((sum, cell) => sum + Math.min(50, protoGet(cell, 'colSpan') || 1), 0)
+        ),
+      0
+    );
+    const layout =
+      role === 'none' ||
+      (role !== '' && role !== 'table' && role !== 'grid' && role !== 'treegrid') ||
+      width < 2 ||
+      queryIn(node, 'table').length > 0 ||
+      (rows.length < 2 && queryIn(node, 'th').length === 0);
     if (layout) {
       const blocks = [];
       const inner = { ...ctx, depth: ctx.depth + 1 };
       const caption = queryIn(node, ':scope > caption')[0];
       if (caption && this.wanted(caption, 'caption')) blocks.push(...this.block(caption, 'caption', null, inner));
-      for (const row of cells) for (const cell of row) if (this.wanted(cell, 'td')) blocks.push(...this.flow(cell, inner));
+      for (const row of cells)
+        for (const cell of row) if (this.wanted(cell, 'td')) blocks.push(...this.flow(cell, inner));
       return blocks;
     }
     const out = [];
@@ -389,7 +450,9 @@ class MarkdownWalk {
       return out;
     }
     const first = cells[0];
-    const headed = first.length > 0 && (first.every((cell) => tagOf(cell) === 'th') || tagOf(parentElementOf(rows[0]) || rows[0]) === 'thead');
+    const headed =
+      first.length > 0 &&
+      (first.every((cell) => tagOf(cell) === 'th') || tagOf(parentElementOf(rows[0]) || rows[0]) === 'thead');
     const line = (row) => '| ' + row.join(' | ') + ' |';
     const head = headed ? lines.shift() : new Array(width).fill('');
     out.push([line(head), '|' + ' --- |'.repeat(width), ...lines.map(line)].join('\n'));
@@ -405,21 +468,32 @@ class MarkdownWalk {
     const inside = (selector, around) => withShadows(around).flatMap((root) => Array.from(queryIn(root, selector)));
     const rows = inside('[role="row"]', node).filter((row) => drawnNow(row) && closestAcross(row, gridRoles) === node);
     if (rows.length < 2) return null;
-    let lines = rows.map((row) => ({
-      index: Number(attributeOf(row, 'aria-rowindex')) || 0,
-      cells: inside(cellSelector, row).filter((cell) => drawnNow(cell) && closestAcross(cell, /^row$/) === row)
-        .map((cell) => ({ cell, head: attributeOf(cell, 'role') === 'columnheader', index: Number(attributeOf(cell, 'aria-colindex')) || 0 })),
-    })).filter(({ cells }) => cells.length > 0);
+    let lines = rows
+      .map((row) => ({
+        index: Number(attributeOf(row, 'aria-rowindex')) || 0,
+        cells: inside(cellSelector, row)
+          .filter((cell) => drawnNow(cell) && closestAcross(cell, /^row$/) === row)
+          .map((cell) => ({
+            cell,
+            head: attributeOf(cell, 'role') === 'columnheader',
+            index: Number(attributeOf(cell, 'aria-colindex')) || 0
+          }))
+      }))
+      .filter(({ cells }) => cells.length > 0);
     if (lines.every(({ index }) => index > 0)) {
       const byIndex = new Map();
       for (const line of lines) {
         const known = byIndex.get(line.index);
         if (!known) byIndex.set(line.index, line);
-        else for (const each of line.cells) if (each.index === 0 || !known.cells.some(({ index }) => index === each.index)) known.cells.push(each);
+        else
+          for (const each of line.cells)
+            if (each.index === 0 || !known.cells.some(({ index }) => index === each.index)) known.cells.push(each);
       }
       lines = [...byIndex.values()].sort((a, b) => a.index - b.index);
     }
-    const columns = lines.every(({ cells }) => cells.every(({ index }) => index > 0)) ? [...new Set(lines.flatMap(({ cells }) => cells.map(({ index }) => index)))].sort((a, b) => a - b) : null;
+    const columns = lines.every(({ cells }) => cells.every(({ index }) => index > 0))
+      ? [...new Set(lines.flatMap(({ cells }) => cells.map(({ index }) => index)))].sort((a, b) => a - b)
+      : null;
     const width = columns ? columns.length : Math.max(...lines.map(({ cells }) => cells.length));
     if (width < 2 || lines.length < 2) return null;
     const inner = { ...ctx, depth: ctx.depth + 1, raw: true };
@@ -465,7 +539,11 @@ const showsOwnText = (node) =>
   nodeType(node) !== 1 || getComputedStyle(node).visibility === 'visible' && !skipsContent(node, null);
 
 /** indent puts first before the first line of a text and rest, as wide, before the others. */
-const indent = (text, first, rest = ' '.repeat(first.length)) => text.split('\n').map((line, i) => i === 0 ? first + line : line === '' ? '' : rest + line).join('\n');
+const indent = (text, first, rest = ' '.repeat(first.length)) =>
+  text
+    .split('\n')
+    .map((line, i) => (i === 0 ? first + line : line === '' ? '' : rest + line))
+    .join('\n');
 
 function joined(walk, root) {
   const tag = tagOf(root);
@@ -516,5 +594,12 @@ queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, ti
     const end = pieces.length > 0 ? '\n\n' : '';
     pieces.unshift({ text: '[' + file.name + ': ' + fileWords(file) + ']' + end });
   }
-  return { pieces, why, left, stopped: walk.stopped, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts };
+  return {
+    pieces,
+    why,
+    left,
+    stopped: walk.stopped,
+    hosts: takeHosts(walk.hosts),
+    more_hosts: walk.hosts.size >= maxHosts
+  };
 };

@@ -31,7 +31,12 @@ const inBase64 = (parts) => {
 
 // bodyText reads a body of at most most bytes, as text or in base64, and says how long it is.
 const bodyText = async (response, most, stop, failed, base64) => {
-  const tooLarge = (read) => new Fault('payload_too_large', 'the body exceeds its byte limit', { max_bytes: most, bytes_read: read, status: response.status });
+  const tooLarge = (read) =>
+    new Fault('payload_too_large', 'the body exceeds its byte limit', {
+      max_bytes: most,
+      bytes_read: read,
+      status: response.status
+    });
   const announced = Number(response.headers.get('content-length'));
   if (announced > most && !response.headers.get('content-encoding')) {
     stop.abort();
@@ -48,7 +53,10 @@ const bodyText = async (response, most, stop, failed, base64) => {
       try {
         part = await reader.read();
       } catch (error) {
-        throw failed(stop.signal.aborted ? 'the body did not arrive in time' : 'the connection ended before the body did', { reason: cut(String(error && error.name), 100) });
+        throw failed(
+          stop.signal.aborted ? 'the body did not arrive in time' : 'the connection ended before the body did',
+          { reason: cut(String(error && error.name), 100) }
+        );
       }
       if (part.done) break;
       read += part.value.length;
@@ -68,17 +76,31 @@ queries.page_fetch = async ({ url, max_bytes: most, timeout_ms: patience, encodi
   const own = location.origin;
   const wanted = originOf(url);
   if (wanted === null || wanted === 'null' || wanted !== own) {
-    throw new Fault('page_fetch_cross_origin', 'the address is not of the page\'s own origin', { requested_origin: URL.canParse(url) ? new URL(url).origin : null, page_origin: own });
+    throw new Fault('page_fetch_cross_origin', "the address is not of the page's own origin", {
+      requested_origin: URL.canParse(url) ? new URL(url).origin : null,
+      page_origin: own
+    });
   }
-  const failed = (reason, more) => new Fault('page_fetch_failed', reason, { requested_origin: wanted, page_origin: own, ...more });
+  const failed = (reason, more) =>
+    new Fault('page_fetch_failed', reason, { requested_origin: wanted, page_origin: own, ...more });
   return timed(patience, async (stop) => {
     let response;
     try {
       // same-origin mode refuses a redirect to anywhere else.
-      response = await fetch(url, { method: 'GET', mode: 'same-origin', credentials: 'include', redirect: 'follow', signal: stop.signal });
+      response = await fetch(url, {
+        method: 'GET',
+        mode: 'same-origin',
+        credentials: 'include',
+        redirect: 'follow',
+        signal: stop.signal
+      });
     } catch (error) {
-      throw failed(stop.signal.aborted ? 'the address did not answer in time' : 'the request failed or was redirected to another origin',
-        { reason: cut(String(error && error.name), 100) });
+      throw failed(
+        stop.signal.aborted
+          ? 'the address did not answer in time'
+          : 'the request failed or was redirected to another origin',
+        { reason: cut(String(error && error.name), 100) }
+      );
     }
     const last = originOf(response.url || url);
     if (last !== own) throw failed('the request was redirected to another origin', { final_origin: last });

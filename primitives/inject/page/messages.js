@@ -2,8 +2,10 @@
 // a live region says, and what is laid over the page. Somebody who looks from time to
 // time would miss them. The first snapshot that asks begins; the observer stays.
 
-const messageRegions = liveRegions + ', output';
-const notMessages = 'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [role="timer"], [aria-live="off"]';
+const messageRegions = liveRegions + ", output";
+const notMessages =
+  'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [role="timer"], ' +
+  '[aria-live="off"]';
 const mostMessages = 3;
 const mostMessageText = 120;
 const mostLength = 1200; // of a text that is a message
@@ -34,14 +36,16 @@ class Messages {
     this.unfolding = new WeakSet();
     this.timer = null;
     this.observer = new MutationObserver((records) => this.take(records));
-    for (const root of withShadows(document)) this.observer.observe(root, { subtree: true, childList: true, characterData: true });
+    for (const root of withShadows(document))
+      this.observer.observe(root, { subtree: true, childList: true, characterData: true });
   }
 
   take(records) {
     for (const { type, target, addedNodes } of records) {
       if (this.added.size >= mostNewNodes) break;
-      if (type === 'characterData') this.added.add(target);
-      else for (const node of addedNodes) if (this.added.size < mostNewNodes && nodeType(node) !== 8) this.added.add(node);
+      if (type === "characterData") this.added.add(target);
+      else
+        for (const node of addedNodes) if (this.added.size < mostNewNodes && nodeType(node) !== 8) this.added.add(node);
     }
     if (this.added.size > 0) this.timer ||= setTimeout(() => this.read(), messagePause);
   }

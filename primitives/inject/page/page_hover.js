@@ -3,5 +3,8 @@
 
 queries.is_hovered = ({ handle }) => {
   const node = element(handle);
-  return { hovered: node !== null && isConnected(node) && matchesCSS(node, ':hover'), ref: node && isConnected(node) ? refOf(node) : '' };
+  return {
+    hovered: node !== null && isConnected(node) && matchesCSS(node, ':hover'),
+    ref: node && isConnected(node) ? refOf(node) : ''
+  };
 };

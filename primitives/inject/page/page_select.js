@@ -96,7 +96,8 @@ function drawnChoices(control, names) {
 
 queries.page_select = async (args) => {
   const select = elementOf(args.handle);
-  const refuse = (reason, message, more) => new Fault('target_not_editable', message, { reason, tag_name: tagOf(select), ...more });
+  const refuse = (reason, message, more) =>
+    new Fault('target_not_editable', message, { reason, tag_name: tagOf(select), ...more });
   if (tagOf(select) !== 'select') {
     throw refuse(
       'not_a_list',
@@ -105,17 +106,33 @@ queries.page_select = async (args) => {
     );
   }
   const multiple = protoGet(select, 'multiple') === true;
-  const found = await waitUntil(() => isConnected(select) && chosenOptions(select, args), { timeout: args.timeout_ms, silent: () => false });
-  const known = () => ({ options: [...protoGet(select, 'options')].slice(0, 50).map(optionOf), option_count: protoGet(select, 'options').length });
+  const found = await waitUntil(() => isConnected(select) && chosenOptions(select, args), {
+    timeout: args.timeout_ms,
+    silent: () => false
+  });
+  const known = () => ({
+    options: [...protoGet(select, 'options')].slice(0, 50).map(optionOf),
+    option_count: protoGet(select, 'options').length
+  });
   if (!found) throw refuse('no_option', 'the list has no such option', known());
   if (found.length > 1 && !multiple) throw refuse('single', 'the list takes one option');
   if (found.length === 0 && !multiple) throw refuse('single', 'a list that takes one option cannot be emptied');
-  for (const option of found) if (matchesCSS(option, ':disabled')) throw new Fault('target_not_actionable', 'the option is disabled', { reason: 'disabled', option: optionOf(option, [...protoGet(select, 'options')].indexOf(option)) });
+  for (const option of found)
+    if (matchesCSS(option, ':disabled'))
+      throw new Fault('target_not_actionable', 'the option is disabled', {
+        reason: 'disabled',
+        option: optionOf(option, [...protoGet(select, 'options')].indexOf(option))
+      });
   const options = [...protoGet(select, 'options')];
   const target = actedTarget(select, viewOf(args.view));
   const before = options.map((option) => protoGet(option, 'selected'));
   protoCall(select, 'focus', { preventScroll: true });
-  const wanted = (option, i) => args.mode === 'add' ? before[i] || found.includes(option) : args.mode === 'remove' ? before[i] && !found.includes(option) : found.includes(option);
+  const wanted = (option, i) =>
+    args.mode === 'add'
+      ? before[i] || found.includes(option)
+      : args.mode === 'remove'
+        ? before[i] && !found.includes(option)
+        : found.includes(option);
   if (multiple) options.forEach((option, i) => protoSet(option, 'selected', wanted(option, i)));
   else protoSet(found[0], 'selected', true);
   const changed = options.some((option, i) => protoGet(option, 'selected') !== before[i]);

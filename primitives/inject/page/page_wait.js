@@ -17,7 +17,11 @@ function writtenIn(node, needle) {
     else if (writtenIn(child, needle)) return true;
     else own += ' ';
   }
-  return norm(own).includes(needle) && rendered(node) && folded(norm(protoGet(node, 'innerText') ?? '')).includes(folded(needle));
+  return (
+    norm(own).includes(needle) &&
+    rendered(node) &&
+    folded(norm(protoGet(node, 'innerText') ?? '')).includes(folded(needle))
+  );
 }
 
 /**
@@ -66,14 +70,29 @@ function addressTest(want) {
   if (want.equals !== undefined) return () => documentURLOf(document) === bareAddress(want.equals);
   if (want.contains !== undefined) return () => documentURLOf(document).includes(want.contains);
   // In a glob * is anything but a slash, ** is anything.
-  const matches = patternFor('^' + want.glob.split('**').map((part) => part.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^/]*')).join('.*') + '$', 'invalid_arguments', 'glob');
+  const matches = patternFor(
+    '^' +
+      want.glob
+        .split('**')
+        .map((part) =>
+          part
+            .split('*')
+            .map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+            .join('[^/]*')
+        )
+        .join('.*') +
+      '$',
+    'invalid_arguments',
+    'glob'
+  );
   return () => matches(cut(documentURLOf(document), maxMatchedText));
 }
 
 /** conditionTest makes a test of one condition; geometric ones change without a sign. */
 function conditionTest(condition, view) {
   if (condition.text !== undefined) return { holds: () => documentShown() && showsText(norm(condition.text)) };
-  if (condition.text_gone !== undefined) return { holds: () => !documentShown() || !showsText(norm(condition.text_gone)) };
+  if (condition.text_gone !== undefined)
+    return { holds: () => !documentShown() || !showsText(norm(condition.text_gone)) };
   if (condition.url !== undefined) return { holds: addressTest(condition.url) };
   if (condition.load !== undefined) {
     const enough = condition.load === 'load' ? ['complete'] : ['complete', 'interactive'];
@@ -88,7 +107,8 @@ function conditionTest(condition, view) {
       return test.holds();
     } catch (error) {
       // The element of the ref is detached: that may be what is waited for.
-      if (error instanceof Fault && error.code === 'element_stale' && absent && error.evidence.reason !== 'unknown') return true;
+      if (error instanceof Fault && error.code === 'element_stale' && absent && error.evidence.reason !== 'unknown')
+        return true;
       throw error;
     }
   };

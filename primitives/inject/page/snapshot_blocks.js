@@ -26,7 +26,9 @@ const inputTypeOf = getterOf(HTMLInputElement.prototype, 'type');
 const inputMixedOf = getterOf(HTMLInputElement.prototype, 'indeterminate');
 
 /** Tags whose contents have states that neither markup nor styles show. */
-const blocklessTags = new Set(['html', 'select', 'iframe', 'frame', 'object', 'embed', 'video', 'audio', 'canvas', 'slot']);
+const blocklessTags = new Set([
+  'html', 'select', 'iframe', 'frame', 'object', 'embed', 'video', 'audio', 'canvas', 'slot'
+]);
 
 /** Tags whose role or state depends on what stands beside them. */
 const besideTags = new Set(['td', 'th', 'summary', 'legend', 'option', 'optgroup', 'area']);
@@ -43,7 +45,14 @@ function liveState(node) {
   const invalid = matchesCSS(node, ':user-invalid') ? 'invalid: ' + protoGet(node, 'validationMessage') : '';
   if (!typed) return disabled + invalid + '\n' + protoGet(node, 'value');
   const value = inputValueOf(node);
-  return disabled + (inputCheckedOf(node) ? 'checked ' : '') + (inputMixedOf(node) ? 'mixed ' : '') + invalid + '\n' + (inputTypeOf(node) === 'password' ? value !== '' : value);
+  return (
+    disabled +
+    (inputCheckedOf(node) ? 'checked ' : '') +
+    (inputMixedOf(node) ? 'mixed ' : '') +
+    invalid +
+    '\n' +
+    (inputTypeOf(node) === 'password' ? value !== '' : value)
+  );
 }
 
 /** Attributes that change no role, name or state of what is inside. Styles are read of each element. */
@@ -59,13 +68,20 @@ function signatureNumberOf(text) {
   return number;
 }
 
-const sameState = (a, b) => a.path === b.path && a.quiet === b.quiet && a.invisible === b.invisible && a.disabled === b.disabled && a.inClickable === b.inClickable &&
+const sameState = (a, b) =>
+  a.path === b.path &&
+  a.quiet === b.quiet &&
+  a.invisible === b.invisible &&
+  a.disabled === b.disabled &&
+  a.inClickable === b.inClickable &&
   a.titled === b.titled;
 
 /** generatedBy is what a style generates, as far as a name may have it. */
 const generatedBy = (style) => {
   const { content } = style;
-  return !content || content === 'none' || content === 'normal' ? '' : content + '\n' + style.display + ' ' + style.visibility;
+  return !content || content === 'none' || content === 'normal'
+    ? ''
+    : content + '\n' + style.display + ' ' + style.visibility;
 };
 
 /** SnapshotBlocks has the blocks of this document for one kind of snapshot. */
@@ -80,7 +96,14 @@ class SnapshotBlocks {
   /** start prepares a walk. */
   start(walk) {
     const { hints, active } = walk;
-    const about = [hints.generates, hints.cursors, hints.conceals, hints.scrolls, designModeOf(document), baseURIOf(document)].join('\n');
+    const about = [
+      hints.generates,
+      hints.cursors,
+      hints.conceals,
+      hints.scrolls,
+      designModeOf(document),
+      baseURIOf(document)
+    ].join('\n');
     if (about !== this.about) this.blocks = new WeakMap();
     this.about = about;
     this.walk = walk;
@@ -96,7 +119,8 @@ class SnapshotBlocks {
     this.around = new Map();
     this.focused = new Set(); // the element that has the focus, and all around it
     const body = bodyOf();
-    if (active !== body || body && editableDocument(body)) for (let at = active; at; at = flatParentElement(at)) this.focused.add(at);
+    if (active !== body || (body && editableDocument(body)))
+      for (let at = active; at; at = flatParentElement(at)) this.focused.add(at);
   }
 
   /** element walks an element, or takes its rows over. */
@@ -110,39 +134,115 @@ class SnapshotBlocks {
       return;
     }
     const { unsafe } = this;
-    if (walk.shadows > 0 || blocklessTags.has(tag) || tag.includes('-') || node === walk.active && this.focused.has(node) || shadowOf(node)) this.unsafe++;
+    if (
+      walk.shadows > 0 ||
+      blocklessTags.has(tag) ||
+      tag.includes('-') ||
+      (node === walk.active && this.focused.has(node)) ||
+      shadowOf(node)
+    )
+      this.unsafe++;
     const { elements, bytes } = walk;
     const clean = norm(walk.text) === '';
-    const from = { rows: walk.rows.length, named: walk.named.length, visited: this.visited.length, probes: this.probes.length, pseudos: this.pseudos.length, notes: this.notes.length, serial: noteSerial, candidates: this.candidates.length };
+    const from = {
+      rows: walk.rows.length,
+      named: walk.named.length,
+      visited: this.visited.length,
+      probes: this.probes.length,
+      pseudos: this.pseudos.length,
+      notes: this.notes.length,
+      serial: noteSerial,
+      candidates: this.candidates.length
+    };
     this.visited.push(node);
     walk.element(node, depth, level, state, false);
     const size = walk.elements - elements;
-    if (size < leastInBlock || size > mostInBlock || level > deepestBlock || this.unsafe !== unsafe || besideTags.has(tag)) return;
+    if (
+      size < leastInBlock ||
+      size > mostInBlock ||
+      level > deepestBlock ||
+      this.unsafe !== unsafe ||
+      besideTags.has(tag)
+    )
+      return;
     if (!clean || norm(walk.text) !== '' || this.notes.length === from.notes || walk.full || walk.stopped) return;
     this.candidates.length = from.candidates; // it stands for those inside it
     const named = walk.named.slice(from.named);
     this.candidates.push({
-      node, depth, state, named, from, size, parent: parentOf(node), bytes: walk.bytes - bytes, rows: walk.rows.slice(from.rows), toVisited: this.visited.length, toProbes: this.probes.length, toPseudos: this.pseudos.length,
+      node,
+      depth,
+      state,
+      named,
+      from,
+      size,
+      parent: parentOf(node),
+      bytes: walk.bytes - bytes,
+      rows: walk.rows.slice(from.rows),
+      toVisited: this.visited.length,
+      toProbes: this.probes.length,
+      toPseudos: this.pseudos.length,
       // A place before the first text of the block has its neighbour outside, and so have those after the last one.
-      heads: named.filter(({ place }) => place !== null && place.serial === from.serial), firstNote: this.notes[from.notes],
-      lastNote: walk.last, closed: walk.closed.slice(), opened: walk.opened.slice(),
-      visited: null, asked: null, probes: null, around: '', html: '', list: null, styles: null, displays: null, visibilities: null, cursors: null, conceals: null, scrolls: null, pseudos: null, generated: null, generatedStyles: null, drawn: false,
+      heads: named.filter(({ place }) => place !== null && place.serial === from.serial),
+      firstNote: this.notes[from.notes],
+      lastNote: walk.last,
+      closed: walk.closed.slice(),
+      opened: walk.opened.slice(),
+      visited: null, asked: null, probes: null, around: '', html: '', list: null, styles: null, displays: null,
+      visibilities: null, cursors: null, conceals: null, scrolls: null, pseudos: null, generated: null,
+      generatedStyles: null, drawn: false
     });
   }
 
   /** holds: the walk would find in the block what it found before. */
   holds(block, depth, state) {
     const { walk } = this;
-    const { node, list, styles, displays, visibilities, cursors, conceals, scrolls, generated, generatedStyles, probes, visited } = block;
-    if (block.depth !== depth || !sameState(block.state, state) || block.parent !== parentOf(node) || this.focused.has(node) || walk.shadows > 0) return false;
-    if (walk.full || walk.stopped || walk.rows.length + block.size + block.rows.length >= walk.options.limit || walk.bytes + block.bytes > walk.options.bytes) return false;
-    if (norm(walk.text) !== '' || outerHTMLOf(node) !== block.html || this.surroundings(block.parent) !== block.around || checkVisibility(node) !== block.drawn) return false;
+    const {
+      node,
+      list,
+      styles,
+      displays,
+      visibilities,
+      cursors,
+      conceals,
+      scrolls,
+      generated,
+      generatedStyles,
+      probes,
+      visited
+    } = block;
+    if (
+      block.depth !== depth ||
+      !sameState(block.state, state) ||
+      block.parent !== parentOf(node) ||
+      this.focused.has(node) ||
+      walk.shadows > 0
+    )
+      return false;
+    if (
+      walk.full ||
+      walk.stopped ||
+      walk.rows.length + block.size + block.rows.length >= walk.options.limit ||
+      walk.bytes + block.bytes > walk.options.bytes
+    )
+      return false;
+    if (
+      norm(walk.text) !== '' ||
+      outerHTMLOf(node) !== block.html ||
+      this.surroundings(block.parent) !== block.around ||
+      checkVisibility(node) !== block.drawn
+    )
+      return false;
     const now = elementsInside(node, '*');
     for (let i = 0; i < list.length; i++) if (now[i] !== list[i]) return false;
     for (let i = 0; i < visited.length; i++) {
       const style = styles[i];
-      if (style.display !== displays[i] || style.visibility !== visibilities[i] || shadowOf(visited[i]) !== null) return false;
-      if (cursors !== null && style.cursor !== cursors[i] || conceals !== null && style.contentVisibility !== conceals[i]) return false;
+      if (style.display !== displays[i] || style.visibility !== visibilities[i] || shadowOf(visited[i]) !== null)
+        return false;
+      if (
+        (cursors !== null && style.cursor !== cursors[i]) ||
+        (conceals !== null && style.contentVisibility !== conceals[i])
+      )
+        return false;
       if (scrolls !== null && walk.scrolls(style, visited[i]) !== scrolls[i]) return false;
     }
     for (let i = 0; i < generated.length; i++) if (generatedBy(generatedStyles[i]) !== generated[i]) return false;
@@ -152,7 +252,9 @@ class SnapshotBlocks {
 
   /** surroundings is what a parent and its ancestors are, as far as it matters inside. */
   surroundings(parent) {
-    return parent === null || nodeType(parent) !== 1 ? '' : this.signature(parent) + (this.walk.hints.cursors ? getComputedStyle(parent).cursor : '');
+    return parent === null || nodeType(parent) !== 1
+      ? ''
+      : this.signature(parent) + (this.walk.hints.cursors ? getComputedStyle(parent).cursor : '');
   }
 
   signature(node) {
@@ -160,7 +262,9 @@ class SnapshotBlocks {
     if (known !== undefined) return known;
     const parent = parentElementOf(node);
     let text = (parent === null ? '' : this.signature(parent)) + localNameOf(node);
-    if (hasAttributes(node)) for (const name of attributeNames(node)) if (!styleAttribute.test(name)) text += '\n' + name + '=' + attributeOf(node, name);
+    if (hasAttributes(node))
+      for (const name of attributeNames(node))
+        if (!styleAttribute.test(name)) text += '\n' + name + '=' + attributeOf(node, name);
     const number = signatureNumberOf(text);
     this.around.set(node, number);
     return number;
@@ -195,7 +299,10 @@ class SnapshotBlocks {
     this.kept += block.size;
   }
 
-  /** nameFor is that of the walk. What generates a part of the name is noted, and a name that comes from elsewhere is found again each time. */
+  /**
+   * nameFor is that of the walk. What generates a part of the name is noted, and a name that comes from elsewhere is
+   * found again each time.
+   */
   nameFor(node, tag, role, plain) {
     const { walk } = this;
     const elsewhere = readsElsewhere;
@@ -220,7 +327,8 @@ class SnapshotBlocks {
 
   /** spoil forgets blocks whose rows, from this one on, an element around them has changed. */
   spoil(row) {
-    while (this.candidates.length > 0 && this.candidates[this.candidates.length - 1].from.rows >= row) this.candidates.pop();
+    while (this.candidates.length > 0 && this.candidates[this.candidates.length - 1].from.rows >= row)
+      this.candidates.pop();
     for (const { block, row: at } of this.replayed) if (at >= row) this.blocks.delete(block.node);
     this.unsafe++;
   }
@@ -243,7 +351,8 @@ class SnapshotBlocks {
       const { hints, options } = this.walk;
       if (hints.cursors) block.cursors = block.styles.map((style) => style.cursor);
       if (hints.conceals) block.conceals = block.styles.map((style) => style.contentVisibility);
-      if (hints.scrolls && options.scrollers) block.scrolls = block.styles.map((style, i) => this.walk.scrolls(style, block.visited[i]));
+      if (hints.scrolls && options.scrollers)
+        block.scrolls = block.styles.map((style, i) => this.walk.scrolls(style, block.visited[i]));
       block.pseudos = this.pseudos.slice(from.pseudos, block.toPseudos);
       block.generatedStyles = block.pseudos.map(([each, which]) => getComputedStyle(each, which));
       block.generated = block.generatedStyles.map(generatedBy);
@@ -262,7 +371,8 @@ class SnapshotBlocks {
   readBeyond(node, probes) {
     const tag = tagOf(node);
     if (liveTags.has(tag)) probes.push(() => liveState(node), liveState(node));
-    if (shadowTags.has(tag) && firstChildOf(node) === null) probes.push(() => mayHideShadow(node, tag), mayHideShadow(node, tag));
+    if (shadowTags.has(tag) && firstChildOf(node) === null)
+      probes.push(() => mayHideShadow(node, tag), mayHideShadow(node, tag));
   }
 }
 
@@ -278,7 +388,9 @@ const mostAnswers = 4; // whose lines are kept; most of them are the same text
  */
 function earlierOf({ format, interactive_only, urls, places, hints, tell_visible, since, afresh }) {
   const first = since || interactive_only;
-  if (!first && snapshotKinds.size === 0 || afresh || hints || tell_visible || !(document instanceof HTMLDocument)) return nothingEarlier; // XML is written out otherwise
+  // XML is written out otherwise
+  if ((!first && snapshotKinds.size === 0) || afresh || hints || tell_visible || !(document instanceof HTMLDocument))
+    return nothingEarlier;
   const kind = [format, interactive_only, urls, places].join();
   const known = snapshotKinds.get(kind);
   if (known === undefined) {
@@ -319,7 +431,10 @@ function lineRuns(before, lines) {
   return { runs, fresh };
 }
 
-/** sinceLines keeps the lines of an answer for the next one, and leaves out what the caller has from the one that base names. */
+/**
+ * sinceLines keeps the lines of an answer for the next one, and leaves out what the caller has from the one that base
+ * names.
+ */
 function sinceLines(answers, base, lines) {
   if (answers === null) return { token: undefined, runs: undefined, fresh: lines };
   const before = base === undefined ? undefined : answers.find((answer) => answer.token === base);

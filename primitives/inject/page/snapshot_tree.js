@@ -6,10 +6,15 @@
 // nothing are left out and their contents moved up; runs of text are one row.
 
 /** Roles whose element is not worth a row: its text is part of the text around it. */
-const plainRoles = new Set(['', 'generic', 'none', 'presentation', 'strong', 'emphasis', 'code', 'mark', 'subscript', 'superscript', 'time', 'deletion', 'insertion',
-  'document', 'rowgroup', 'caption', 'term']);
+const plainRoles = new Set([
+  '', 'generic', 'none', 'presentation', 'strong', 'emphasis', 'code', 'mark', 'subscript', 'superscript', 'time',
+  'deletion', 'insertion', 'document', 'rowgroup', 'caption', 'term'
+]);
 
-/** What some components keep for assistive technology apart from what they draw: it can be read, and nobody can click it. */
+/**
+ * What some components keep for assistive technology apart from what they draw: it can be read, and nobody can click
+ * it.
+ */
 const listed = new Set(['option', 'treeitem', 'menuitem']);
 const sizeless = (node) => {
   const rect = rectOf(node);
@@ -17,31 +22,57 @@ const sizeless = (node) => {
 };
 
 /** Roles that a click, a key or text is meant for. */
-const interactiveRoles = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton',
-  'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input']);
+const interactiveRoles = new Set([
+  'button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio', 'switch', 'slider',
+  'spinbutton', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem', 'scrollbar', 'input'
+]);
 
 /** Roles whose name is their whole text, so that the text is not repeated. */
-const namedByText = new Set(['button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option', 'menuitemcheckbox', 'menuitemradio']);
+const namedByText = new Set([
+  'button', 'link', 'heading', 'tab', 'menuitem', 'tooltip', 'checkbox', 'radio', 'switch', 'option',
+  'menuitemcheckbox', 'menuitemradio'
+]);
 
 /** Roles with nothing below them that could be distinguished. */
-const leafRows = new Set(['checkbox', 'radio', 'switch', 'option', 'slider', 'progressbar', 'meter', 'scrollbar', 'separator', 'img', 'math', 'menuitemcheckbox',
-  'menuitemradio', 'textbox', 'searchbox', 'spinbutton', 'input']);
+const leafRows = new Set([
+  'checkbox', 'radio', 'switch', 'option', 'slider', 'progressbar', 'meter', 'scrollbar', 'separator', 'img', 'math',
+  'menuitemcheckbox', 'menuitemradio', 'textbox', 'searchbox', 'spinbutton', 'input'
+]);
 
 /** Roles that are dropped when nothing came of what they contain. */
-const emptyWithout = new Set(['paragraph', 'list', 'listitem', 'row', 'cell', 'gridcell', 'group', 'table', 'figure', 'article', 'blockquote', 'banner', 'contentinfo',
-  'complementary', 'sectionheader', 'sectionfooter', 'navigation', 'main', 'region', 'form', 'search', 'definition', 'status', 'feed', 'rowheader', 'columnheader']);
+const emptyWithout = new Set([
+  'paragraph', 'list', 'listitem', 'row', 'cell', 'gridcell', 'group', 'table', 'figure', 'article', 'blockquote',
+  'banner', 'contentinfo', 'complementary', 'sectionheader', 'sectionfooter', 'navigation', 'main', 'region', 'form',
+  'search', 'definition', 'status', 'feed', 'rowheader', 'columnheader'
+]);
 
 /** Roles that HTML names by more than aria attributes and their own text. */
-const namedByMarkup = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'img', 'group', 'figure', 'table',
-  'meter', 'progressbar', 'status', 'option', 'form', 'iframe', 'input']);
+const namedByMarkup = new Set([
+  'textbox', 'searchbox', 'combobox', 'listbox', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'img', 'group',
+  'figure', 'table', 'meter', 'progressbar', 'status', 'option', 'form', 'iframe', 'input'
+]);
 
-const tagRows = { iframe: 'iframe', frame: 'iframe', canvas: 'canvas', video: 'video', audio: 'audio', embed: 'embed', object: 'object' };
-const skippedTags = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'base', 'title', 'datalist', 'source', 'track', 'param', 'col', 'colgroup', 'rp']);
+const tagRows = {
+  iframe: 'iframe',
+  frame: 'iframe',
+  canvas: 'canvas',
+  video: 'video',
+  audio: 'audio',
+  embed: 'embed',
+  object: 'object'
+};
+const skippedTags = new Set([
+  'script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'base', 'title', 'datalist', 'source', 'track',
+  'param', 'col', 'colgroup', 'rp'
+]);
 
 /** Tags that stand apart from the text around them. */
-const blockTags = new Set(['address', 'article', 'aside', 'blockquote', 'body', 'dd', 'details', 'dialog', 'div', 'dl', 'dt', 'fieldset', 'figcaption', 'figure', 'footer', 'form',
-  'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'hr', 'html', 'li', 'main', 'menu', 'nav', 'ol', 'p', 'pre', 'section', 'summary', 'table', 'tbody', 'td', 'tfoot', 'th',
-  'thead', 'tr', 'ul', 'button', 'input', 'select', 'textarea', 'iframe', 'img']);
+const blockTags = new Set([
+  'address', 'article', 'aside', 'blockquote', 'body', 'dd', 'details', 'dialog', 'div', 'dl', 'dt', 'fieldset',
+  'figcaption', 'figure', 'footer', 'form', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'hr', 'html', 'li', 'main',
+  'menu', 'nav', 'ol', 'p', 'pre', 'section', 'summary', 'table', 'tbody', 'td', 'tfoot', 'th', 'thead', 'tr', 'ul',
+  'button', 'input', 'select', 'textarea', 'iframe', 'img'
+]);
 
 /** Text of which nothing is seen. */
 const zeroWidth = /^ *(?:[\u200b-\u200d\u2060\ufeff] *)+$/;
@@ -84,7 +115,9 @@ function ownership(root) {
   for (const owner of queryIn(root, '[aria-owns]').slice(0, 2000)) {
     // What nobody walks through, such as the contents of a canvas, would take along what is drawn elsewhere.
     if (!checkVisibility(owner) && getComputedStyle(owner).display !== 'contents') continue;
-    const list = byIds(owner, 'aria-owns').filter((node) => node !== owner && !owned.has(node) && !contains(node, owner));
+    const list = byIds(owner, 'aria-owns').filter(
+      (node) => node !== owner && !owned.has(node) && !contains(node, owner)
+    );
     for (const node of list) owned.add(node);
     if (list.length > 0) owners.set(owner, list);
   }
@@ -138,7 +171,9 @@ const hasFocus = methodOf(Document.prototype, 'hasFocus');
 const designModeOf = getterOf(Document.prototype, 'designMode');
 
 /** editableDocument: what is written into is the body itself. */
-const editableDocument = (body) => designModeOf(document) === 'on' || hasAttribute(body, 'contenteditable') && protoGet(body, 'isContentEditable') === true;
+const editableDocument = (body) =>
+  designModeOf(document) === 'on' ||
+  (hasAttribute(body, 'contenteditable') && protoGet(body, 'isContentEditable') === true);
 
 /** drawnApart: an element is not drawn in the line of the text around it. */
 function drawnApart(node) {
@@ -214,7 +249,16 @@ class TreeWalk {
     if (text === '' || text.length < 4 && zeroWidth.test(text)) return;
     this.noteNeighbour(cut(text, 80));
     if (this.options.interactive) return;
-    this.add(new Row(this.textDepth, 'text', undefined, text.length > maxRowText ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]' : text));
+    this.add(
+      new Row(
+        this.textDepth,
+        'text',
+        undefined,
+        text.length > maxRowText
+          ? cut(text, maxRowText) + '… [' + (text.length - maxRowText) + ' more characters]'
+          : text
+      )
+    );
   }
 
   /** hides notes an element that may have a closed shadow root. */
@@ -224,7 +268,11 @@ class TreeWalk {
   }
 
   add(row) {
-    this.bytes += 48 + 2 * row.depth + (row.name === undefined ? 0 : row.name.length) + (row.text === undefined ? 0 : row.text.length);
+    this.bytes +=
+      48 +
+      2 * row.depth +
+      (row.name === undefined ? 0 : row.name.length) +
+      (row.text === undefined ? 0 : row.text.length);
     if (this.rows.length >= this.options.limit || this.bytes > this.options.bytes) {
       this.full = true;
       this.leftOut++;
@@ -246,7 +294,8 @@ class TreeWalk {
     } else if (tag === 'slot' && node instanceof HTMLSlotElement) {
       const given = assignedTo(node);
       if (given.length > 0) for (const child of given) this.node(child, depth, level, state);
-      else for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
+      else
+        for (let child = firstChildOf(node); child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
     } else {
       for (let child = first; child; child = nextSiblingOf(child)) this.node(child, depth, level, state);
     }
@@ -268,7 +317,10 @@ class TreeWalk {
     }
   }
 
-  /** part notes that an element may stand apart from the text before it: its style is read when text follows that no space parts. */
+  /**
+   * part notes that an element may stand apart from the text before it: its style is read when text follows that no
+   * space parts.
+   */
   part(node, tag) {
     if (this.text === '') return;
     if (blockTags.has(tag)) this.text += ' ';
@@ -366,37 +418,56 @@ class TreeWalk {
       if (!inline && invisible && !checkVisibility(node)) return;
       if (inline && !contentsPlaced(node)) return;
     }
-    const attributed = hasAttributes(node) && hasMeaning(node); // most elements have none, so that they need not be read one by one
-    if (attributed && (hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true' || hasAttribute(node, 'inert'))) {
+    // most elements have none, so that they need not be read one by one
+    const attributed = hasAttributes(node) && hasMeaning(node);
+    if (
+      attributed &&
+      ((hasAttribute(node, 'aria-hidden') && attributeOf(node, 'aria-hidden') === 'true') ||
+        hasAttribute(node, 'inert'))
+    ) {
       if (node !== this.active && tag !== 'body') return;
     }
-    if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxQueries) this.hosts.add(node);
+    if (tag.includes('-') && wantsSemantics(node, tag, this.options.states) && this.hosts.size < maxQueries)
+      this.hosts.add(node);
     if (tag === 'br') {
       if (this.text !== '') this.text += ' ';
       return;
     }
     if (!inline) this.part(node, tag);
     let role = attributed ? roleOf(node) : implicitRole(node);
-    if (this.blocks !== null && attributed && (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list') || role in placesOfParts)) this.blocks.probe(() => roleOf(node), role);
+    if (
+      this.blocks !== null &&
+      attributed &&
+      (hasAttribute(node, 'aria-labelledby') || hasAttribute(node, 'list') || role in placesOfParts)
+    )
+      this.blocks.probe(() => roleOf(node), role);
     const framed = tag in tagRows && showsDocument(node);
     if (framed && plainRoles.has(role)) role = 'iframe';
     else if (tag in tagRows && plainRoles.has(role)) role = tagRows[tag];
-    if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input'; // of a date, a time, a colour
+    // of a date, a time, a colour
+    if (tag === 'input' && plainRoles.has(role) && protoGet(node, 'type') !== 'hidden') role = 'input';
     const disabled = state.disabled || attributed && attributeOf(node, 'aria-disabled') === 'true';
     let clickable = false;
     let handled = false; // its role does not imply that it takes clicks
     let draggable = attributed && attributeOf(node, 'draggable') === 'true';
     let bare = false; // only what can be done with it gives it a row
     let shown = !invisible && !plainRoles.has(role);
-    const editor = tag === 'body' && editableDocument(node); // the whole document of a frame, as rich text editors have it
+    // the whole document of a frame, as rich text editors have it
+    const editor = tag === 'body' && editableDocument(node);
     const hollow = this.concealed(style, node);
     if (!shown && !invisible && (editor || tag !== 'body' && tag !== 'html')) {
       if (hollow) return;
       const sign = this.sign(style, node);
       draggable = draggable || sign === 'drag';
-      clickable = editor || !state.inClickable && (tag !== 'label' && sign === 'click' || attributed && hasAttribute(node, 'onclick')) ||
-        attributed && (hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1' || hasAttribute(node, 'contenteditable')) && isFocusable(node) ||
-        attributed && chosenParts.has(writtenPart(node));
+      clickable =
+        editor ||
+        (!state.inClickable &&
+          ((tag !== 'label' && sign === 'click') || (attributed && hasAttribute(node, 'onclick')))) ||
+        (attributed &&
+          ((hasAttribute(node, 'tabindex') && attributeOf(node, 'tabindex') !== '-1') ||
+            hasAttribute(node, 'contenteditable')) &&
+          isFocusable(node)) ||
+        (attributed && chosenParts.has(writtenPart(node)));
       if (clickable || draggable || this.scrolls(style, node) !== '') {
         role = 'generic';
         shown = true;
@@ -413,7 +484,10 @@ class TreeWalk {
     let place = null;
     let rowDepth = depth;
     if (shown) {
-      name = this.blocks === null ? this.nameFor(node, tag, role, clickable || bare) : this.blocks.nameFor(node, tag, role, clickable || bare);
+      name =
+        this.blocks === null
+          ? this.nameFor(node, tag, role, clickable || bare)
+          : this.blocks.nameFor(node, tag, role, clickable || bare);
       if (role === 'img' && name === '' && tag !== 'img' && !interactive && !hasAttribute(node, 'role')) {
         shown = false; // an icon that is not named
       }
@@ -427,7 +501,12 @@ class TreeWalk {
         if (this.options.compare) this.options.compare(node, tag, role, name, place);
       }
       if (wanted) {
-        row = new Row(this.options.interactive ? 0 : depth, role, name === '' ? undefined : cut(name, maxRowName), undefined);
+        row = new Row(
+          this.options.interactive ? 0 : depth,
+          role,
+          name === '' ? undefined : cut(name, maxRowName),
+          undefined
+        );
         if (handled) row.clickable = true;
         if (draggable) row.draggable = true;
         if (!this.add(row)) row = null;
@@ -446,11 +525,20 @@ class TreeWalk {
     if (leaf && this.blocks !== null) this.blocks.visitInside(node);
     if (!leaf && !hollow && !framed) {
       const inside = {
-        quiet: state.quiet || shown && name !== '' && namedByText.has(role) || tag === 'label' && this.labelled(node) || tag === 'select' || tag === 'textarea' ||
-          state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption'),
+        quiet:
+          state.quiet ||
+          (shown && name !== '' && namedByText.has(role)) ||
+          (tag === 'label' && this.labelled(node)) ||
+          tag === 'select' ||
+          tag === 'textarea' ||
+          (state.titled && (tag === 'caption' || tag === 'legend' || tag === 'figcaption')),
         titled: name !== '' && (tag === 'table' || tag === 'fieldset' || tag === 'figure'),
-        invisible, disabled, inClickable: state.inClickable || (clickable || interactiveRoles.has(role)) && !(clickable && getComputedStyle(node).cursor !== 'pointer'),
-        path: shown && this.options.places ? state.path + '/' + role + (namedByText.has(role) ? '' : name) : state.path,
+        invisible,
+        disabled,
+        inClickable:
+          state.inClickable ||
+          ((clickable || interactiveRoles.has(role)) && !(clickable && getComputedStyle(node).cursor !== 'pointer')),
+        path: shown && this.options.places ? state.path + '/' + role + (namedByText.has(role) ? '' : name) : state.path
       };
       if (tag === 'select') {
         if (row) this.choices(row, node, rowDepth);
@@ -500,7 +588,8 @@ class TreeWalk {
   sign(style, node) {
     // The browser's own style sheet has a pointer for links; the sheets of a shadow root are about its host, too.
     const tag = tagOf(node);
-    if (!this.hints.cursors && this.shadows === 0 && tag !== 'a' && tag !== 'area' && shadowOf(node) === null) return '';
+    if (!this.hints.cursors && this.shadows === 0 && tag !== 'a' && tag !== 'area' && shadowOf(node) === null)
+      return '';
     const { cursor } = style || getComputedStyle(node);
     const sign = cursor === 'pointer' ? 'click' : cursor === 'move' || cursor === 'grab' ? 'drag' : '';
     if (sign === '') return '';
@@ -518,7 +607,13 @@ class TreeWalk {
 
   /** settle merges a single text into its row and drops a row without content. */
   settle(row, before, role, name, clickable, component) {
-    if (clickable && (name === '' ? component : before < this.rows.length && name === this.rows[before].name) && (row.text === undefined || this.options.interactive) && !row.focused && this.holdsOne(before, row.depth)) {
+    if (
+      clickable &&
+      (name === '' ? component : before < this.rows.length && name === this.rows[before].name) &&
+      (row.text === undefined || this.options.interactive) &&
+      !row.focused &&
+      this.holdsOne(before, row.depth)
+    ) {
       // A component around its button: the button is what is clicked and reported.
       if (this.blocks !== null) this.blocks.spoil(before - 1);
       for (let i = before; i < this.rows.length; i++) if (this.rows[i].depth > row.depth) this.rows[i].depth--;
@@ -531,7 +626,16 @@ class TreeWalk {
     if (count === 1 && this.rows[before].role === 'text') {
       row.text = this.rows[before].text;
       this.rows.length = before;
-    } else if (count === 0 && name === '' && emptyWithout.has(role) && row.text === undefined && !row.focused && !this.full && !row.clickable && !row.draggable) {
+    } else if (
+      count === 0 &&
+      name === '' &&
+      emptyWithout.has(role) &&
+      row.text === undefined &&
+      !row.focused &&
+      !this.full &&
+      !row.clickable &&
+      !row.draggable
+    ) {
       this.rows.length = before - 1;
       if (this.named.length > 0 && this.named[this.named.length - 1].row === row) this.named.pop();
     }
@@ -577,7 +681,11 @@ class TreeWalk {
   }
 
   nameFor(node, tag, role, clickable) {
-    if (clickable) return worded(attributeOf(node, 'aria-label')) || (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '');
+    if (clickable)
+      return (
+        worded(attributeOf(node, 'aria-label')) ||
+        (tag.includes('-') && labelsOf(node).length > 0 ? this.derivedName(node) : '')
+      );
     const attributed = hasAttributes(node);
     if (semanticsOf(node, tag)) return this.derivedName(node);
     const labelled = attributed && hasAttribute(node, 'aria-label');
@@ -588,7 +696,8 @@ class TreeWalk {
       const label = worded(attributeOf(node, 'aria-label'));
       if (label !== '') return label;
     }
-    if (tag === 'iframe' || tag === 'frame') return attributes && this.derivedName(node) || norm(attributeOf(node, 'name'));
+    if (tag === 'iframe' || tag === 'frame')
+      return (attributes && this.derivedName(node)) || norm(attributeOf(node, 'name'));
     if (!attributes) {
       if (tag === 'input') return this.derivedName(node); // also a button has no text of its own
       if (tag === 'button') {
@@ -602,7 +711,9 @@ class TreeWalk {
         if (plain && !this.concealed(null, node)) {
           const bare = !this.hints.generates && this.shadows === 0;
           this.derived ||= !bare;
-          const own = worded(bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after'));
+          const own = worded(
+            bare ? textOf(node) : generatedText(node, '::before') + textOf(node) + generatedText(node, '::after')
+          );
           if (own !== '') return own;
         }
       } else if (!namedByMarkup.has(role)) {
@@ -616,7 +727,13 @@ class TreeWalk {
 
   describe(row, node, tag, role, disabled, clickable, place, name) {
     // A cell of a grid that cannot have the focus is a cell of a table.
-    const still = this.options.compact && role === 'gridcell' && !row.clickable && !row.draggable && !hasAttribute(node, 'tabindex') && !hasAttribute(node, 'contenteditable');
+    const still =
+      this.options.compact &&
+      role === 'gridcell' &&
+      !row.clickable &&
+      !row.draggable &&
+      !hasAttribute(node, 'tabindex') &&
+      !hasAttribute(node, 'contenteditable');
     const unsized = listed.has(role) && sizeless(node);
     if (this.blocks !== null && listed.has(role)) this.blocks.probe(() => sizeless(node), unsized);
     if (this.options.refs && !still && !unsized) {
@@ -632,8 +749,15 @@ class TreeWalk {
       const level = Number(attributeOf(node, 'aria-level')) || Number(/^h([1-6])$/.exec(tag)?.[1]) || 2;
       row.level = level;
     }
-    const control = tag === 'input' || tag === 'button' || tag === 'select' || tag === 'textarea' || tag === 'option' || tag === 'fieldset' || tag === 'optgroup';
-    if (disabled || control && matchesCSS(node, ':disabled')) row.disabled = true;
+    const control =
+      tag === 'input' ||
+      tag === 'button' ||
+      tag === 'select' ||
+      tag === 'textarea' ||
+      tag === 'option' ||
+      tag === 'fieldset' ||
+      tag === 'optgroup';
+    if (disabled || (control && matchesCSS(node, ':disabled'))) row.disabled = true;
     if (!interactiveRoles.has(role) && !clickable) {
       this.readARIAStates(row, node, role);
       if (role === 'iframe') row.frame = node;
@@ -647,11 +771,19 @@ class TreeWalk {
     switch (role) {
       case 'checkbox': case 'radio': case 'switch': case 'menuitemcheckbox': case 'menuitemradio': {
         const checked = attributeOf(node, 'aria-checked');
-        row.checked = tag === 'input' ? protoGet(node, 'indeterminate') === true ? 'mixed' : protoGet(node, 'checked') === true : checked === 'mixed' ? 'mixed' : checked === 'true';
+        row.checked =
+          tag === 'input'
+            ? protoGet(node, 'indeterminate') === true
+              ? 'mixed'
+              : protoGet(node, 'checked') === true
+            : checked === 'mixed'
+              ? 'mixed'
+              : checked === 'true';
         break;
       }
       case 'option':
-        row.selected = tag === 'option' ? protoGet(node, 'selected') === true : attributeOf(node, 'aria-selected') === 'true';
+        row.selected =
+          tag === 'option' ? protoGet(node, 'selected') === true : attributeOf(node, 'aria-selected') === 'true';
         break;
       case 'textbox': case 'searchbox': case 'spinbutton': case 'slider': case 'scrollbar': case 'input':
         this.value(row, node, tag, role);
@@ -686,7 +818,17 @@ class TreeWalk {
       if (hasAttribute(node, 'readonly')) row.readonly = true;
       this.complain(row, node);
       const type = tag === 'input' ? protoGet(node, 'type') : '';
-      if (type === 'file' || type === 'password' || type === 'date' || type === 'time' || type === 'month' || type === 'week' || type === 'datetime-local' || type === 'color') row.type = type;
+      if (
+        type === 'file' ||
+        type === 'password' ||
+        type === 'date' ||
+        type === 'time' ||
+        type === 'month' ||
+        type === 'week' ||
+        type === 'datetime-local' ||
+        type === 'color'
+      )
+        row.type = type;
     }
     this.readARIAStates(row, node, role);
     if (tag.includes('-')) fillOwnStates(row, node, tag, role);
@@ -699,22 +841,56 @@ class TreeWalk {
       if (!attribute.startsWith('aria-')) continue;
       const value = attributeOf(node, attribute);
       switch (attribute) {
-        case 'aria-expanded': if (role !== 'listbox' && (value === 'true' || value === 'false')) row.expanded = value === 'true'; break;
-        case 'aria-pressed': if (role === 'button') row.pressed = value === 'mixed' ? 'mixed' : value === 'true'; break;
-        case 'aria-selected': if (value === 'true') row.selected = true; break;
-        case 'aria-current': if (value !== '' && value !== 'false') row.current = value === 'true' ? true : cut(value, 20); break;
-        case 'aria-required': if (value === 'true') row.required = true; break;
-        case 'aria-readonly': if (value === 'true') row.readonly = true; break;
-        case 'aria-invalid': if (value !== '' && value !== 'false') row.invalid = true; break;
+        case 'aria-expanded':
+          if (role !== 'listbox' && (value === 'true' || value === 'false')) row.expanded = value === 'true';
+          break;
+        case 'aria-pressed':
+          if (role === 'button') row.pressed = value === 'mixed' ? 'mixed' : value === 'true';
+          break;
+        case 'aria-selected':
+          if (value === 'true') row.selected = true;
+          break;
+        case 'aria-current':
+          if (value !== '' && value !== 'false') row.current = value === 'true' ? true : cut(value, 20);
+          break;
+        case 'aria-required':
+          if (value === 'true') row.required = true;
+          break;
+        case 'aria-readonly':
+          if (value === 'true') row.readonly = true;
+          break;
+        case 'aria-invalid':
+          if (value !== '' && value !== 'false') row.invalid = true;
+          break;
         case 'aria-errormessage':
           if (this.blocks !== null) this.blocks.unsafe++; // it stands elsewhere
-          if (attributeOf(node, 'aria-invalid') !== 'false') row.message ??= cut(norm(byIds(node, attribute).map((said) => textOf(said)).join(' ')), 120) || undefined;
+          if (attributeOf(node, 'aria-invalid') !== 'false')
+            row.message ??=
+              cut(
+                norm(
+                  byIds(node, attribute)
+                    .map((said) => textOf(said))
+                    .join(' ')
+                ),
+                120
+              ) || undefined;
           break;
-        case 'aria-posinset': if (hasAttribute(node, 'aria-setsize')) row.position = cut(value, 8) + ' of ' + cut(attributeOf(node, 'aria-setsize'), 8); break;
-        case 'aria-rowcount': if (Number(value) > 0) row.position = cut(value, 8) + ' rows'; break;
-        case 'aria-busy': if (value === 'true') row.busy = true; break;
-        case 'aria-haspopup': if (value !== '' && value !== 'false') row.haspopup = value === 'true' ? 'menu' : cut(value, 20); break;
-        case 'aria-sort': if (value !== '' && (value !== 'none' || this.options.compact)) row.sort = cut(value, 20); break;
+        case 'aria-posinset':
+          if (hasAttribute(node, 'aria-setsize'))
+            row.position = cut(value, 8) + ' of ' + cut(attributeOf(node, 'aria-setsize'), 8);
+          break;
+        case 'aria-rowcount':
+          if (Number(value) > 0) row.position = cut(value, 8) + ' rows';
+          break;
+        case 'aria-busy':
+          if (value === 'true') row.busy = true;
+          break;
+        case 'aria-haspopup':
+          if (value !== '' && value !== 'false') row.haspopup = value === 'true' ? 'menu' : cut(value, 20);
+          break;
+        case 'aria-sort':
+          if (value !== '' && (value !== 'none' || this.options.compact)) row.sort = cut(value, 20);
+          break;
       }
     }
   }
@@ -724,7 +900,8 @@ class TreeWalk {
       if (protoGet(node, 'value') !== '') row.filled = true;
       return;
     }
-    if (role === 'combobox' && tag !== 'input' && queryIn(node, 'input, textarea').length > 0) return; // the field in it has the value
+    // the field in it has the value
+    if (role === 'combobox' && tag !== 'input' && queryIn(node, 'input, textarea').length > 0) return;
     let value;
     if (tag === 'input' || tag === 'textarea') value = protoGet(node, 'value');
     else if (role === 'textbox' || role === 'searchbox') value = norm(textOf(node));
@@ -742,7 +919,10 @@ class TreeWalk {
     let count = 0;
     for (let i = 0; i < all.length && i < 5000; i++) {
       const option = all[i];
-      const name = hasAttributes(option) && namedByAttribute(option) ? nameOf(option, this.known) : worded(protoGet(option, 'label')) || worded(textOf(option));
+      const name =
+        hasAttributes(option) && namedByAttribute(option)
+          ? nameOf(option, this.known)
+          : worded(protoGet(option, 'label')) || worded(textOf(option));
       if (hasAttribute(option, 'hidden')) continue;
       count++;
       const selected = protoGet(option, 'selected') === true;
@@ -753,7 +933,15 @@ class TreeWalk {
       if (matchesCSS(option, ':disabled')) child.disabled = true;
       if (!this.options.interactive && this.add(child) && this.options.refs) {
         child.ref = '';
-        this.named.push({ row: child, node: option, tag: 'option', role: 'option', name, place: null, number: refNumbers.get(option) });
+        this.named.push({
+          row: child,
+          node: option,
+          tag: 'option',
+          role: 'option',
+          name,
+          place: null,
+          number: refNumbers.get(option)
+        });
       }
     }
     if (count > reported || this.options.interactive) row.options = count;
@@ -768,7 +956,8 @@ const maxRules = 500;
  * styleHints says what the style sheets of the document may do, so that styles are not read
  * where they cannot matter: to read one property of an element costs as much as its name.
  * generates is about ::before and ::after, cursors about the pointer, conceals about
- * content-visibility, scrolls about overflow. plain: no element has a style of its own. A sheet that is long, grouped or not ours to read may do everything.
+ * content-visibility, scrolls about overflow. plain: no element has a style of its own. A sheet that is long, grouped
+ * or not ours to read may do everything.
  */
 function styleHints(plain) {
   const sheets = styleSheetsOf(document);
@@ -815,7 +1004,10 @@ const offsetHeightOf = getterOf(HTMLElement.prototype, 'offsetHeight');
 const styleMapOf = methodOf(Element.prototype, 'computedStyleMap');
 
 const maxHosts = 64;
-const shadowTags = new Set(['article', 'aside', 'blockquote', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
+const shadowTags = new Set([
+  'article', 'aside', 'blockquote', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p',
+  'section', 'span'
+]);
 const examinedHosts = new WeakSet();
 
 /**
@@ -829,10 +1021,19 @@ function seemsToHideShadow(node, tag) {
   if (tag.includes('-')) return true;
   if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;
   const style = getComputedStyle(node);
-  if (style.display === 'inline' ? tag !== 'span' : style.position === 'absolute' || style.position === 'fixed') return false;
+  if (style.display === 'inline' ? tag !== 'span' : style.position === 'absolute' || style.position === 'fixed')
+    return false;
   if (offsetHeightOf(node) <= 0) return false;
   const height = styleMapOf(node).get('height');
-  return height instanceof CSSKeywordValue && height.value === 'auto' && offsetHeightOf(node) > parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + parseFloat(style.borderTopWidth) + parseFloat(style.borderBottomWidth);
+  return (
+    height instanceof CSSKeywordValue &&
+    height.value === 'auto' &&
+    offsetHeightOf(node) >
+      parseFloat(style.paddingTop) +
+        parseFloat(style.paddingBottom) +
+        parseFloat(style.borderTopWidth) +
+        parseFloat(style.borderBottomWidth)
+  );
 }
 
 /** adopt gives the page library access to a closed shadow root that the browser handed over. */
@@ -854,7 +1055,8 @@ function walkTree(root, options) {
 /** drawnPart is the first element of a locator that is drawn, wherever the page is scrolled to. */
 function drawnPart(locator) {
   const { nodes, trace } = locate(locator);
-  const part = nodes.find((node) => drawnNow(node)) || nodes.find((node) => getComputedStyle(node).display === 'contents');
+  const part =
+    nodes.find((node) => drawnNow(node)) || nodes.find((node) => getComputedStyle(node).display === 'contents');
   if (part) return part;
   if (nodes.length > 0) trace.rendered_matches = 0;
   throw notFound(locator, trace);
@@ -881,7 +1083,8 @@ const notPlain = /["\\\u0000-\u001f\u2028\u2029\ud800-\udfff]/;
 const quoted = (text) => notPlain.test(text) ? JSON.stringify(text) : '"' + text + '"';
 
 /** flagged writes a state. Only what opens has it written when it is false, too. */
-const flagged = (value, word) => value === true ? ' [' + word + ']' : value === false ? '' : ' [' + word + '=' + value + ']';
+const flagged = (value, word) =>
+  value === true ? ' [' + word + ']' : value === false ? '' : ' [' + word + '=' + value + ']';
 
 const lineEnds = /[\r\n\u2028\u2029]/;
 
@@ -898,11 +1101,14 @@ function rowLine(row) {
   if (row.selected !== undefined) line += flagged(row.selected, 'selected');
   if (row.expanded !== undefined) line += row.expanded === false ? ' [collapsed]' : flagged(row.expanded, 'expanded');
   if (row.pressed !== undefined) line += flagged(row.pressed, 'pressed');
-  if (row.current !== undefined) line += row.current === true ? ' [current]' : ' [current=' + oneLine(row.current) + ']';
+  if (row.current !== undefined)
+    line += row.current === true ? ' [current]' : ' [current=' + oneLine(row.current) + ']';
   if (row.disabled) line += ' [disabled]';
   if (row.required) line += ' [required]';
   if (row.readonly) line += ' [readonly]';
-  if (row.invalid) line += row.message === undefined ? ' [invalid]' : ' [invalid: ' + oneLine(row.message).replace(/[\[\]]/g, '') + ']';
+  if (row.invalid)
+    line +=
+      row.message === undefined ? ' [invalid]' : ' [invalid: ' + oneLine(row.message).replace(/[\[\]]/g, '') + ']';
   if (row.busy) line += ' [busy]';
   if (row.focused) line += ' [focused]';
   if (row.filled) line += ' [filled]';
@@ -933,7 +1139,10 @@ function rowObject(row) {
   return text;
 }
 
-/** takeHosts returns handles of the elements that may have a shadow root that only the browser can open. Each is returned once. */
+/**
+ * takeHosts returns handles of the elements that may have a shadow root that only the browser can open. Each is
+ * returned once.
+ */
 function takeHosts(hosts) {
   const handles = [];
   for (const node of hosts) {
@@ -967,7 +1176,18 @@ queries.page_snapshot = (args) => {
   const walk = rowsOf(root, args, overdue, blocks);
   if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
-    giveRefs(walkTree(rootElement(), { interactive: false, urls: false, refs: true, limit: maxRefs, bytes: Infinity, places: true, overdue: overdueIn(time_ms) }).named, true);
+    giveRefs(
+      walkTree(rootElement(), {
+        interactive: false,
+        urls: false,
+        refs: true,
+        limit: maxRefs,
+        bytes: Infinity,
+        places: true,
+        overdue: overdueIn(time_ms)
+      }).named,
+      true
+    );
   }
   giveRefs(walk.named, whole);
   if (tell_visible) tellVisible(walk);
@@ -977,11 +1197,26 @@ queries.page_snapshot = (args) => {
   const { lines, frames, inside, leftOut, stopped, refs, messages } = output;
   const all = walk.full ? elementsIn(root, '*').length : 0;
   const { token, runs, fresh } = sinceLines(answers, args.base, lines);
-  return new WithText({
-    unseen: walk.full ? Math.max(0, all - walk.elements) : undefined,
-    token, runs, taken: walk.blocks === null ? undefined : walk.blocks.taken, count: lines.length, frames, inside, left_out: leftOut, stopped, refs_inside: refs, hosts: takeHosts(walk.hosts), more_hosts: walk.hosts.size >= maxHosts,
-    messages: messages.length > 0 ? messages : undefined, title: whole ? documentTitleOf(document) : undefined, below: whole && args.places ? belowViewport(walk) : undefined,
-  }, fresh.join('\n'));
+  return new WithText(
+    {
+      unseen: walk.full ? Math.max(0, all - walk.elements) : undefined,
+      token,
+      runs,
+      taken: walk.blocks === null ? undefined : walk.blocks.taken,
+      count: lines.length,
+      frames,
+      inside,
+      left_out: leftOut,
+      stopped,
+      refs_inside: refs,
+      hosts: takeHosts(walk.hosts),
+      more_hosts: walk.hosts.size >= maxHosts,
+      messages: messages.length > 0 ? messages : undefined,
+      title: whole ? documentTitleOf(document) : undefined,
+      below: whole && args.places ? belowViewport(walk) : undefined
+    },
+    fresh.join('\n')
+  );
 };
 
 /** overdueIn says whether so many milliseconds have passed since the call. Each document has a clock of its own. */
@@ -1002,7 +1237,20 @@ function rowsOf(root, args, overdue, blocks) {
 }
 
 const walkFor = (root, { interactive_only, urls, max_nodes, max_bytes, again, places }, overdue, blocks) => {
-  const walk = walkTree(root, { interactive: interactive_only === true, urls: urls === true, scrollers: places === true, compact: places === true, refs: true, limit: max_nodes, bytes: max_bytes, places: true, states: again ? 'again' : 'first', brief: true, overdue, blocks });
+  const walk = walkTree(root, {
+    interactive: interactive_only === true,
+    urls: urls === true,
+    scrollers: places === true,
+    compact: places === true,
+    refs: true,
+    limit: max_nodes,
+    bytes: max_bytes,
+    places: true,
+    states: again ? 'again' : 'first',
+    brief: true,
+    overdue,
+    blocks
+  });
   if (walk.blocks !== null) walk.blocks.finish();
   const file = root === rootElement() ? fileHere() : undefined;
   if (file !== undefined) walk.rows.unshift(new Row(0, 'document', file.name, fileWords(file)));
@@ -1045,7 +1293,8 @@ function writeRows(walk, args, output, depth, nesting, overdue, within) {
     }
     lines.push(row.line);
     if (frame === undefined) continue;
-    if (!writeInside(frame, args, output, indent + 1, nesting + 1, overdue)) output.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
+    if (!writeInside(frame, args, output, indent + 1, nesting + 1, overdue))
+      output.frames.push({ row: lines.length - 1, handle: keep(frame), within, nesting });
   }
 }
 
@@ -1083,6 +1332,7 @@ outrider.writeDocument = (args, output, depth, nesting, overdue) => {
   }
   output.inside++;
   writeRows(walk, args, output, depth, nesting, overdue, numbering.prefix);
-  if (numbering.next !== numbering.reported) output.refs.push({ prefix: numbering.prefix, next: numbering.reported = numbering.next });
+  if (numbering.next !== numbering.reported)
+    output.refs.push({ prefix: numbering.prefix, next: (numbering.reported = numbering.next) });
   return true;
 };

@@ -54,11 +54,14 @@ function deliverReports() {
 }
 
 const actedTags = /^(?:button|select|textarea|input|summary|option)$/;
-const actedRoles = /^(?:button|link|checkbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|switch|tab|treeitem|combobox|textbox|searchbox|spinbutton|slider|gridcell|columnheader)$/;
+const actedRoles =
+  /^(?:button|link|checkbox|menuitem|menuitemcheckbox|menuitemradio|option|radio|switch|tab|treeitem|combobox|textbox|searchbox|spinbutton|slider|gridcell|columnheader)$/;
 const writtenTypes = /^(?:button|submit|reset|image|checkbox|radio|file|hidden)$/;
 
 const isEditable = (node) => node instanceof HTMLElement && protoGet(node, 'isContentEditable') === true;
-const isWritten = (node) => node instanceof HTMLTextAreaElement || node instanceof HTMLInputElement && !writtenTypes.test(protoGet(node, 'type'));
+const isWritten = (node) =>
+  node instanceof HTMLTextAreaElement ||
+  (node instanceof HTMLInputElement && !writtenTypes.test(protoGet(node, 'type')));
 
 /** isSink: a field that only takes keys for what is drawn elsewhere, as editors on a canvas have one. */
 function isSink(node) {
@@ -74,7 +77,10 @@ function isSink(node) {
 }
 
 /** The element below a label, or the label where its control is not drawn. */
-const controlOrLabel = (control, label) => rendered(control) && !isSink(control) && styleOf(control).opacity !== '0' && ownRectOf(control).width > 3 ? control : label;
+const controlOrLabel = (control, label) =>
+  rendered(control) && !isSink(control) && styleOf(control).opacity !== '0' && ownRectOf(control).width > 3
+    ? control
+    : label;
 
 /** meant is the control that somebody means who points at a node. */
 function meant(node) {
@@ -86,13 +92,19 @@ function meant(node) {
       const control = protoGet(at, 'control');
       if (control) return controlOrLabel(control, at);
     }
-    if (actedTags.test(tag) || tag === 'a' && attributeOf(at, 'href') !== null || actedRoles.test(roleOf(at))) return at;
+    if (actedTags.test(tag) || (tag === 'a' && attributeOf(at, 'href') !== null) || actedRoles.test(roleOf(at)))
+      return at;
     if (isEditable(at)) return editingHost(at);
   }
   let at = start;
   while (at && namespaceOf(at) === svgNamespace && tagOf(at) !== 'svg') at = flatParentElement(at);
   if (at && styleOf(at).cursor === 'pointer') {
-    for (let above = flatParentElement(at); above && tagOf(above) !== 'body' && styleOf(above).cursor === 'pointer'; above = flatParentElement(above)) at = above;
+    for (
+      let above = flatParentElement(at);
+      above && tagOf(above) !== 'body' && styleOf(above).cursor === 'pointer';
+      above = flatParentElement(above)
+    )
+      at = above;
   }
   return at;
 }
@@ -116,18 +128,41 @@ function choiceOf(node) {
   if (role === 'radio') {
     const name = attributeOf(node, 'name');
     const group = closestCSS(node, 'fieldset, [role=radiogroup]');
-    const all = group ? queryIn(group, 'input[type=radio], [role=radio]') : name ? queryIn(rootOf(node), `input[type=radio][name=${CSS.escape(name)}]`) : [];
-    return { title: legendOf(node) || name || '', options: all.slice(0, 50).map((each) => nameOf(each)).filter(Boolean) };
+    const all = group
+      ? queryIn(group, 'input[type=radio], [role=radio]')
+      : name
+        ? queryIn(rootOf(node), `input[type=radio][name=${CSS.escape(name)}]`)
+        : [];
+    return {
+      title: legendOf(node) || name || '',
+      options: all
+        .slice(0, 50)
+        .map((each) => nameOf(each))
+        .filter(Boolean)
+    };
   }
   if (role !== 'option' && role !== 'menuitemradio') return undefined;
   const list = closestCSS(node, '[role=listbox], [role=menu], [role=group]') || parentElementOf(node);
   const id = attributeOf(list, 'id');
-  const owner = id && queryIn(rootOf(node), `[aria-controls~="${CSS.escape(id)}"], [aria-owns~="${CSS.escape(id)}"]`)[0];
-  const options = queryIn(list, '[role=option], [role=menuitemradio]').filter((each) => rendered(each)).slice(0, 50).map((each) => nameOf(each)).filter(Boolean);
-  return { title: owner && nameOf(owner) || attributeOf(list, 'aria-label') || '', options };
+  const owner =
+    id && queryIn(rootOf(node), `[aria-controls~="${CSS.escape(id)}"], [aria-owns~="${CSS.escape(id)}"]`)[0];
+  const options = queryIn(list, '[role=option], [role=menuitemradio]')
+    .filter((each) => rendered(each))
+    .slice(0, 50)
+    .map((each) => nameOf(each))
+    .filter(Boolean);
+  return { title: (owner && nameOf(owner)) || attributeOf(list, 'aria-label') || '', options };
 }
 
-const modifiersOf = (event) => [['Control', event.ctrlKey], ['Alt', event.altKey], ['Shift', event.shiftKey], ['Meta', event.metaKey]].filter(([, held]) => held).map(([name]) => name);
+const modifiersOf = (event) =>
+  [
+    ['Control', event.ctrlKey],
+    ['Alt', event.altKey],
+    ['Shift', event.shiftKey],
+    ['Meta', event.metaKey]
+  ]
+    .filter(([, held]) => held)
+    .map(([name]) => name);
 const targetOf = (event) => event.composedPath()[0];
 const buttonOf = (event) => ['left', 'middle', 'right'][event.button] || 'left';
 
@@ -155,15 +190,28 @@ function released(event) {
   if (!event.isTrusted || !from) return;
   if (Math.hypot(event.clientX - from.x, event.clientY - from.y) > clickSlack) {
     const selected = selectionOf(document);
-    if (isWritten(from.node) || selected && !selected.isCollapsed && textOf(from.node) !== '' && !dragsByItself(from.node)) return; // text was selected, or a slider moved
+    // text was selected, or a slider moved
+    if (
+      isWritten(from.node) ||
+      (selected && !selected.isCollapsed && textOf(from.node) !== '' && !dragsByItself(from.node))
+    )
+      return;
     const nodes = hitAll(document, event.clientX, event.clientY);
     const below = landedOn(heldBy(from, nodes), nodes);
-    if (below && tagOf(below) !== 'html') tell({ what: 'drag', ...from.report, to: appearance(meantBelow(below), new Map()) });
+    if (below && tagOf(below) !== 'html')
+      tell({ what: 'drag', ...from.report, to: appearance(meantBelow(below), new Map()) });
     return;
   }
   followed.clicked = from.node;
   // What its own press takes away was used. What is taken away later gets no click.
-  tell({ what: 'click', ...from.report, missed: from.there && !isConnected(from.node) || undefined, button: buttonOf(event), modifiers: modifiersOf(event), field: isWritten(from.node) || undefined });
+  tell({
+    what: 'click',
+    ...from.report,
+    missed: (from.there && !isConnected(from.node)) || undefined,
+    button: buttonOf(event),
+    modifiers: modifiersOf(event),
+    field: isWritten(from.node) || undefined
+  });
 }
 
 const depthOfHandle = 6; // elements between a handle and what it is on
@@ -185,7 +233,9 @@ const floats = (node) => /^(?:fixed|absolute)$/.test(styleOf(node).position);
 /** carried: a node is what is dragged, in it, or the picture of it below the pointer. */
 function carried(dragged, node) {
   if (flatContains(dragged, node)) return true;
-  return tagOf(node) === tagOf(dragged) && norm(textOf(dragged)) !== '' && textOf(node) === textOf(dragged) && floats(node);
+  return (
+    tagOf(node) === tagOf(dragged) && norm(textOf(dragged)) !== '' && textOf(node) === textOf(dragged) && floats(node)
+  );
 }
 
 /**
@@ -241,13 +291,24 @@ function draggedOver(event) {
 }
 
 /** dragsByItself: what is grabbed here moves, it is not text that is selected. */
-const dragsByItself = (node) => closestCSS(node, '[draggable=true]') !== null || /^(?:grab|grabbing|move)$/.test(styleOf(node).cursor) || styleOf(node).userSelect === 'none';
+const dragsByItself = (node) =>
+  closestCSS(node, '[draggable=true]') !== null ||
+  /^(?:grab|grabbing|move)$/.test(styleOf(node).cursor) ||
+  styleOf(node).userSelect === 'none';
 
 /** meantBelow is the place that something is dropped on: the nearest that can be told from others. */
 function meantBelow(node) {
   for (let at = node, n = 0; at && n < 4; at = flatParentElement(at), n++) {
     if (tagOf(at) === 'body') break;
-    if (/^(?:li|tr|td|th|dt|dd|option|article)$/.test(tagOf(at)) || attributeOf(at, 'id') || attributeOf(at, 'data-testid') || attributeOf(at, 'aria-label') || attributeOf(at, 'class') || attributeOf(at, 'role')) return at;
+    if (
+      /^(?:li|tr|td|th|dt|dd|option|article)$/.test(tagOf(at)) ||
+      attributeOf(at, 'id') ||
+      attributeOf(at, 'data-testid') ||
+      attributeOf(at, 'aria-label') ||
+      attributeOf(at, 'class') ||
+      attributeOf(at, 'role')
+    )
+      return at;
   }
   return node;
 }
@@ -278,7 +339,8 @@ function focusedNow() {
   return node && !/^(?:body|html)$/.test(tagOf(node)) ? node : null;
 }
 
-const modifierKeys = /^(?:Shift|Control|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|Dead|Process|Unidentified|Compose)$/;
+const modifierKeys =
+  /^(?:Shift|Control|Alt|Meta|AltGraph|CapsLock|NumLock|ScrollLock|Fn|Dead|Process|Unidentified|Compose)$/;
 const editingKeys = /^(?:Backspace|Delete|Home|End|ArrowLeft|ArrowRight|PageUp|PageDown)$/;
 const steppedTypes = /^(?:number|range|date|time|datetime-local|month|week|color)$/;
 
@@ -296,20 +358,30 @@ function keyDown(event) {
     return;
   }
   if (printable && (field || node instanceof HTMLSelectElement)) return; // the field says what it holds
-  if (printable && (event.key === ' ' || event.key === 'Enter') && node && !editing && pressesItself(node)) return pressedByKey(node);
+  if (printable && (event.key === ' ' || event.key === 'Enter') && node && !editing && pressesItself(node))
+    return pressedByKey(node);
   if (printable) {
     followed.keyed = true;
-    tell({ what: 'chars', text: event.key, ...(editing && !sink ? reportOf(editingHost(node)) : {}), tabbed: followed.tabbed || undefined });
+    tell({
+      what: 'chars',
+      text: event.key,
+      ...(editing && !sink ? reportOf(editingHost(node)) : {}),
+      tabbed: followed.tabbed || undefined
+    });
     return;
   }
   if (node instanceof HTMLSelectElement && !chord) return; // its change is reported
-  const key = [...modifiersOf(event).filter((name) => name !== 'Shift' || chord || event.key.length > 1), event.key].join('+');
+  const key = [
+    ...modifiersOf(event).filter((name) => name !== 'Shift' || chord || event.key.length > 1),
+    event.key
+  ].join('+');
   if (event.key === 'Enter' && !chord && node && !editing && !field && pressesItself(node)) return pressedByKey(node);
   if (field) {
     const type = node instanceof HTMLInputElement ? protoGet(node, 'type') : 'textarea';
     if (chord && /^[acvxzy]$/i.test(event.key) || !chord && editingKeys.test(event.key)) return;
     if (/^Arrow/.test(event.key) && (type === 'textarea' || steppedTypes.test(type))) return;
-    if (event.key === 'Enter' && !chord && type === 'textarea') { // a line end, or what sends: that shows when the field has changed
+    // a line end, or what sends: that shows when the field has changed
+    if (event.key === 'Enter' && !chord && type === 'textarea') {
       followed.enter = { what: 'key', key };
       return;
     }
@@ -324,10 +396,15 @@ function flushEnter() {
   if (report) tell(report);
 }
 
-const pressesItself = (node) => tagOf(node) === 'button' || tagOf(node) === 'summary' || tagOf(node) === 'a' || node instanceof HTMLInputElement && /^(?:button|submit|reset|checkbox|radio|file)$/.test(protoGet(node, 'type'));
+const pressesItself = (node) =>
+  tagOf(node) === 'button' ||
+  tagOf(node) === 'summary' ||
+  tagOf(node) === 'a' ||
+  (node instanceof HTMLInputElement && /^(?:button|submit|reset|checkbox|radio|file)$/.test(protoGet(node, 'type')));
 
 function pressedByKey(node) {
-  if (node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(protoGet(node, 'type'))) return; // its change is reported
+  // its change is reported
+  if (node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(protoGet(node, 'type'))) return;
   tell({ what: 'click', ...reportOf(node), button: 'left', modifiers: [] });
 }
 
@@ -340,13 +417,15 @@ function textInserted(event) {
   if (keyed && event.inputType === 'insertText') return;
   let text = '';
   if (event.inputType === 'insertText' || event.inputType === 'insertFromComposition') text = event.data || '';
-  else if (event.inputType === 'insertFromPaste') text = event.data || event.dataTransfer && event.dataTransfer.getData('text/plain') || '';
+  else if (event.inputType === 'insertFromPaste')
+    text = event.data || (event.dataTransfer && event.dataTransfer.getData('text/plain')) || '';
   if (text !== '') tell({ what: 'chars', text, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
 }
 
 function composed(event) {
   const node = focusedNow();
-  if (event.isTrusted && event.data && node && (isEditable(node) || isSink(node))) tell({ what: 'chars', text: event.data, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
+  if (event.isTrusted && event.data && node && (isEditable(node) || isSink(node)))
+    tell({ what: 'chars', text: event.data, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
 }
 
 function written(event) {
@@ -355,7 +434,8 @@ function written(event) {
   if (/^insert(?:LineBreak|Paragraph)$/.test(event.inputType || '')) followed.enter = null;
   const type = node instanceof HTMLInputElement ? protoGet(node, 'type') : 'textarea';
   const limits = {};
-  for (const name of ['min', 'max', 'step', 'pattern', 'minlength', 'maxlength']) if (attributeOf(node, name) !== null) limits[name] = attributeOf(node, name).slice(0, 200);
+  for (const name of ['min', 'max', 'step', 'pattern', 'minlength', 'maxlength'])
+    if (attributeOf(node, name) !== null) limits[name] = attributeOf(node, name).slice(0, 200);
   tell({ what: 'write', ...reportOf(node), text: protoGet(node, 'value').slice(0, 100000), type, limits });
 }
 
@@ -367,11 +447,17 @@ function changed(event) {
   if (node instanceof HTMLSelectElement) {
     const all = queryIn(node, 'option');
     const labels = all.map(optionLabel);
-    const said = (option) => labels.filter((each) => each === optionLabel(option)).length === 1 && optionLabel(option) !== '' ? optionLabel(option) : protoGet(option, 'value');
+    const said = (option) =>
+      labels.filter((each) => each === optionLabel(option)).length === 1 && optionLabel(option) !== ''
+        ? optionLabel(option)
+        : protoGet(option, 'value');
     tell({
       what: 'select', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined,
       values: all.filter((option) => protoGet(option, 'selected')).map(said),
-      options: all.filter((option) => !matchesCSS(option, ':disabled') && protoGet(option, 'value') !== '').slice(0, 200).map(said),
+      options: all
+        .filter((option) => !matchesCSS(option, ':disabled') && protoGet(option, 'value') !== '')
+        .slice(0, 200)
+        .map(said)
     });
     return;
   }
@@ -383,7 +469,13 @@ function changed(event) {
   }
   if (type !== 'checkbox' && type !== 'radio') return;
   const by = followed.clicked;
-  if (by && (by === node || protoGet(node, 'labels') && [...protoGet(node, 'labels')].some((label) => label === by || contains(label, by)))) return; // the click is reported
+  // the click is reported
+  if (
+    by &&
+    (by === node ||
+      (protoGet(node, 'labels') && [...protoGet(node, 'labels')].some((label) => label === by || contains(label, by))))
+  )
+    return;
   tell({ what: 'click', ...reportOf(node), choice: choiceOf(node), button: 'left', modifiers: [] });
 }
 
@@ -399,17 +491,27 @@ async function chosenFiles(node) {
     entries[i].data = contentOf(file);
     if (entries[i].data === undefined) unread.push([file, entries[i]]);
   }
-  const kept = tell({ what: 'files', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined, files: entries }, unread.length === 0);
+  const kept = tell(
+    { what: 'files', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined, files: entries },
+    unread.length === 0
+  );
   for (const [file, entry] of unread) {
     try {
-      entry.data = btoa(Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(''));
-    } catch { /* it is gone: its name is enough */ }
+      entry.data = btoa(
+        Array.from(new Uint8Array(await file.arrayBuffer()), (byte) => String.fromCharCode(byte)).join('')
+      );
+    } catch {
+      /* it is gone: its name is enough */
+    }
   }
   kept.complete = true;
   deliverReports();
 }
 
-/** contentOf reads a file at once, because many a page goes on as soon as one is chosen. A policy of the page may forbid it. */
+/**
+ * contentOf reads a file at once, because many a page goes on as soon as one is chosen. A policy of the page may forbid
+ * it.
+ */
 function contentOf(file) {
   const address = URL.createObjectURL(file);
   try {
@@ -437,13 +539,29 @@ function doubled(event) {
 }
 
 const followers = {
-  pointerdown: pressed, pointermove: moved, pointerup: released, dblclick: doubled, dragstart: dragBegan, dragover: draggedOver, drop: dropped, keydown: keyDown, keyup: flushEnter,
-  beforeinput: textInserted, compositionend: composed, input: written, change: changed, pagehide: leaving,
+  pointerdown: pressed,
+  pointermove: moved,
+  pointerup: released,
+  dblclick: doubled,
+  dragstart: dragBegan,
+  dragover: draggedOver,
+  drop: dropped,
+  keydown: keyDown,
+  keyup: flushEnter,
+  beforeinput: textInserted,
+  compositionend: composed,
+  input: written,
+  change: changed,
+  pagehide: leaving
 };
 
-/** follow begins. Opening the document anew takes every listener away, so they are put back when the root is another. */
+/**
+ * follow begins. Opening the document anew takes every listener away, so they are put back when the root is another.
+ */
 function follow() {
-  const all = () => { for (const [name, listener] of Object.entries(followers)) listen(globalThis, name, listener, true); };
+  const all = () => {
+    for (const [name, listener] of Object.entries(followers)) listen(globalThis, name, listener, true);
+  };
   all();
   new MutationObserver(all).observe(document, { childList: true });
   if (!isTopWindow) return;

@@ -3,8 +3,13 @@
 // trusted pointer event, which ends before the page gets it; so it works beside a modal dialog too.
 
 const recordBarItems = [
-  ['assert_text', 'Assert text', 84], ['assert_visible', 'Assert visible', 96], ['read', 'Read this', 76], ['mark_input', 'Input', 52], ['undo', 'Undo', 48], ['done', 'Done', 48],
-  ['move', '\u2195', 20],
+  ['assert_text', 'Assert text', 84],
+  ['assert_visible', 'Assert visible', 96],
+  ['read', 'Read this', 76],
+  ['mark_input', 'Input', 52],
+  ['undo', 'Undo', 48],
+  ['done', 'Done', 48],
+  ['move', '\u2195', 20]
 ];
 const recordBarPicks = /^(?:assert_text|assert_visible|read)$/;
 const attachShadowTo = methodOf(Element.prototype, 'attachShadow');
@@ -14,8 +19,10 @@ const hidePopoverOf = methodOf(HTMLElement.prototype, 'hidePopover');
 class RecordBar {
   constructor() {
     this.bar = made('div', {
-      display: 'flex', position: 'fixed', inset: 'auto 8px 8px auto', margin: '0', padding: '4px', gap: '2px', border: '1px solid #888', 'border-radius': '6px', background: '#fff',
-      color: '#111', font: '12px/1 system-ui, sans-serif', 'box-shadow': '0 2px 12px rgb(0 0 0 / 30%)', 'z-index': '2147483647', cursor: 'default', 'user-select': 'none', 'white-space': 'nowrap',
+      display: 'flex', position: 'fixed', inset: 'auto 8px 8px auto', margin: '0', padding: '4px', gap: '2px',
+      border: '1px solid #888', 'border-radius': '6px', background: '#fff', color: '#111',
+      font: '12px/1 system-ui, sans-serif', 'box-shadow': '0 2px 12px rgb(0 0 0 / 30%)', 'z-index': '2147483647',
+      cursor: 'default', 'user-select': 'none', 'white-space': 'nowrap'
     });
     this.bar.setAttribute('popover', 'manual');
     this.bar.setAttribute('aria-hidden', 'true');
@@ -23,7 +30,15 @@ class RecordBar {
     this.down = '';
     this.items = recordBarItems.map(([name, text, width]) => {
       const node = made('span', {
-        display: 'block', 'box-sizing': 'border-box', width: width + 'px', padding: '7px 0', 'border-radius': '4px', font: 'inherit', color: 'inherit', 'text-align': 'center', cursor: 'pointer',
+        display: 'block',
+        'box-sizing': 'border-box',
+        width: width + 'px',
+        padding: '7px 0',
+        'border-radius': '4px',
+        font: 'inherit',
+        color: 'inherit',
+        'text-align': 'center',
+        cursor: 'pointer'
       });
       node.textContent = text;
       this.bar.append(node);

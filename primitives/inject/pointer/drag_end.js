@@ -24,19 +24,40 @@ queries.drag_end = async ({ locator, handle, view: given }) => {
   const seen = publicVisibility(m, view);
   const disabled = isDisabled(node) && strict;
   if (!m.clickable || disabled || moving) {
-    const reason = disabled ? 'disabled' : !m.rendered ? 'hidden' : !m.seen ? 'outside' : !m.clickable ? 'covered' : 'moving';
+    const reason = disabled
+      ? 'disabled'
+      : !m.rendered
+        ? 'hidden'
+        : !m.seen
+          ? 'outside'
+          : !m.clickable
+            ? 'covered'
+            : 'moving';
     throw new Fault('target_not_actionable', disabled || m.clickable ? actReasons[reason] : reasonNot(m), {
-      locator, reason, actionability: {
-        state: seen.state, visible: seen.visible, fully_visible: seen.fully_visible, clickable: seen.clickable, receives_events: seen.receives_events,
-        visible_rect: seen.visible_rect, occluded_by: seen.occluded_by || null, scroll_operation: seen.scroll_operation,
-      },
+      locator,
+      reason,
+      actionability: {
+        state: seen.state,
+        visible: seen.visible,
+        fully_visible: seen.fully_visible,
+        clickable: seen.clickable,
+        receives_events: seen.receives_events,
+        visible_rect: seen.visible_rect,
+        occluded_by: seen.occluded_by || null,
+        scroll_operation: seen.scroll_operation
+      }
     });
   }
   const point = pointOut(m.point, view);
   return {
     seen: {
-      source: 'locator', locator, tag_name: tagOf(node), text: cut(norm(textOf(node)), maxDragText), bounding_box: box(m.rect, view), point,
-      actionability: { clickable: true, receives_events: true, fully_visible: m.fully, occluded_by: null },
+      source: 'locator',
+      locator,
+      tag_name: tagOf(node),
+      text: cut(norm(textOf(node)), maxDragText),
+      bounding_box: box(m.rect, view),
+      point,
+      actionability: { clickable: true, receives_events: true, fully_visible: m.fully, occluded_by: null }
     },
     target: actedTarget(node, view, point),
   };
@@ -51,7 +72,8 @@ queries.drag_both = async ({ handles }) => {
   const nodes = handles.map(elementOf);
   const around = (node) => {
     const list = [];
-    for (let at = flatParentElement(node); at; at = flatParentElement(at)) if (scrolls(at, false) || scrolls(at, true)) list.push(at);
+    for (let at = flatParentElement(node); at; at = flatParentElement(at))
+      if (scrolls(at, false) || scrolls(at, true)) list.push(at);
     return list;
   };
   const shared = around(nodes[0]).filter((at) => flatContains(at, nodes[1]));
@@ -76,7 +98,10 @@ queries.drag_both = async ({ handles }) => {
 /** Longest time, in milliseconds, that making way for what is dragged takes. */
 const longestWay = 1000;
 
-/** makingWay is how long what the page set in motion will go on: lists that are sorted by dragging move their elements aside. */
+/**
+ * makingWay is how long what the page set in motion will go on: lists that are sorted by dragging move their elements
+ * aside.
+ */
 function makingWay() {
   let left = 0;
   for (const animation of documentAnimationsOf(document)) {

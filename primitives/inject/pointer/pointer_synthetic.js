@@ -13,12 +13,20 @@ const upEvents = ['pointerup', 'mouseup'];
 function pointerEvents(target, types, event) {
   const button = buttonCodes[event.button] || 0;
   const init = {
-    bubbles: true, cancelable: true, composed: true, view: window, detail: event.count ?? 1, clientX: event.x, clientY: event.y,
-    // The extension takes a button's number for its bit: 2 is middle and 4 right, the reverse of the standard. It is down to the end of a click.
+    bubbles: true,
+    cancelable: true,
+    composed: true,
+    view: window,
+    detail: event.count ?? 1,
+    clientX: event.x,
+    clientY: event.y,
+    // The extension takes a button's number for its bit: 2 is middle and 4 right, the reverse of the standard. It is
+    // down to the end of a click.
     screenX: event.x, screenY: event.y, button, buttons: event.up ? 0 : 1 << button,
   };
   for (const [name, bit] of Object.entries(modifierBits)) init[name] = (event.modifiers & bit) !== 0;
-  for (const type of types) dispatchOf(target, type.startsWith('pointer') ? new PointerEvent(type, init) : new MouseEvent(type, init));
+  for (const type of types)
+    dispatchOf(target, type.startsWith('pointer') ? new PointerEvent(type, init) : new MouseEvent(type, init));
 }
 
 let lastSynthetic = null;
@@ -28,7 +36,12 @@ queries.pointer_synthetic_target = () => {
   if (!lastSynthetic) throw new Fault('target_not_found', 'no element was pressed');
   const { target, x, y } = lastSynthetic;
   lastSynthetic = null;
-  return clickTarget(target, topView, { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY }, { x, y });
+  return clickTarget(
+    target,
+    topView,
+    { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY },
+    { x, y }
+  );
 };
 
 /**

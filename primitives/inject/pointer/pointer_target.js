@@ -19,7 +19,12 @@ function hitIn(doc, x, y) {
 /** contentView is the view of what the content box of an element shows: the document of a frame element. */
 function contentView(node, view) {
   const style = styleOf(node);
-  return boxView(node, view, clientLeftOf(node) + parseFloat(style.paddingLeft), clientTopOf(node) + parseFloat(style.paddingTop));
+  return boxView(
+    node,
+    view,
+    clientLeftOf(node) + parseFloat(style.paddingLeft),
+    clientTopOf(node) + parseFloat(style.paddingTop)
+  );
 }
 
 /** boxView is the view of what begins left and top pixels within the border box of an element. */
@@ -45,7 +50,12 @@ function linear(style) {
   if (rotate && rotate !== 'none') {
     const parts = rotate.split(' ');
     const angle = parseFloat(parts.pop());
-    const axis = parts.length === 3 ? parts.map(Number) : parts.length === 1 ? [Number(parts[0] === 'x'), Number(parts[0] === 'y'), Number(parts[0] === 'z')] : [0, 0, 1];
+    const axis =
+      parts.length === 3
+        ? parts.map(Number)
+        : parts.length === 1
+          ? [Number(parts[0] === 'x'), Number(parts[0] === 'y'), Number(parts[0] === 'z')]
+          : [0, 0, 1];
     m.rotateAxisAngleSelf(...axis, angle);
   }
   if (scale && scale !== 'none') {
@@ -68,9 +78,18 @@ function turned(node, width, height, rect) {
     const own = linear(style);
     if (!own) continue;
     // Only what an element draws flat is seen by what it lies in.
-    m = m ? new DOMMatrix([own.a, own.b, own.c, own.d, 0, 0]).multiplySelf(m) : new DOMMatrix([own.a, own.b, own.c, own.d, 0, 0]);
+    m = m
+      ? new DOMMatrix([own.a, own.b, own.c, own.d, 0, 0]).multiplySelf(m)
+      : new DOMMatrix([own.a, own.b, own.c, own.d, 0, 0]);
   }
-  if (!m || Math.abs(m.b) < 1e-6 && Math.abs(m.c) < 1e-6 && m.a > 0 && m.d > 0 || !width || !height || m.a * m.d === m.b * m.c) return null;
+  if (
+    !m ||
+    (Math.abs(m.b) < 1e-6 && Math.abs(m.c) < 1e-6 && m.a > 0 && m.d > 0) ||
+    !width ||
+    !height ||
+    m.a * m.d === m.b * m.c
+  )
+    return null;
   const across = Math.abs(m.a) * width + Math.abs(m.c) * height;
   const zoom = across > 0 && rect.width > 0 ? rect.width / across : 1;
   const sx = m.a * zoom;
@@ -129,11 +148,20 @@ function clickTarget(node, view, viewport, point) {
   const className = protoGet(node, 'className');
   const text = norm(textOf(node));
   return {
-    tag_name: tagOf(node), id: idOf(node) || null, class_name: typeof className === 'string' ? cut(className, 240) : null,
-    role: attributeOf(node, 'role'), data_testid: attributeOf(node, 'data-testid'),
+    tag_name: tagOf(node),
+    id: idOf(node) || null,
+    class_name: typeof className === 'string' ? cut(className, 240) : null,
+    role: attributeOf(node, 'role'),
+    data_testid: attributeOf(node, 'data-testid'),
     type: attributeOf(node, 'type'),
-    text: cut(text, 240), disabled: protoGet(node, 'disabled') === true, aria_disabled: attributeOf(node, 'aria-disabled'),
-    bounding_box: box(rectOf(node), view), viewport, computed_role: roleOf(node) || null, name: cut(nameOf(node), 240), point,
+    text: cut(text, 240),
+    disabled: protoGet(node, 'disabled') === true,
+    aria_disabled: attributeOf(node, 'aria-disabled'),
+    bounding_box: box(rectOf(node), view),
+    viewport,
+    computed_role: roleOf(node) || null,
+    name: cut(nameOf(node), 240),
+    point
   };
 }
 
@@ -143,13 +171,16 @@ const eventCountOf = methodOf(EventCounts.prototype, 'get');
 const clicksSoFar = () => eventCountOf(performance.eventCounts, 'pointerdown') || 0;
 
 /** keepsClicks: a click on the element goes to what it shows; this document receives no event. */
-const keepsClicks = (tag) => tag === 'iframe' || tag === 'frame' || tag === 'embed' || tag === 'object' || tag === 'fencedframe';
+const keepsClicks = (tag) =>
+  tag === 'iframe' || tag === 'frame' || tag === 'embed' || tag === 'object' || tag === 'fencedframe';
 
 queries.pointer_target = ({ x, y, view, viewport, inside, flat, watch }) => {
   if (!inside) {
     viewport = { width: innerWidth, height: innerHeight, scroll_x: scrollX, scroll_y: scrollY };
     if (typeof x !== 'number' || typeof y !== 'number' || x < 0 || y < 0 || x > innerWidth || y > innerHeight) {
-      throw new Fault('point_out_of_viewport', 'the point is outside the viewport', { viewport: { width: innerWidth, height: innerHeight } });
+      throw new Fault('point_out_of_viewport', 'the point is outside the viewport', {
+        viewport: { width: innerWidth, height: innerHeight }
+      });
     }
   }
   let at = viewOf(view);

@@ -9,7 +9,8 @@ const secretPurpose = /(?:^|\s)(?:current-password|new-password|one-time-code|cc
 function isSecretField(node) {
   if (secretFields.has(node)) return true;
   if (tagOf(node) !== 'input' && tagOf(node) !== 'textarea') return false;
-  if (protoGet(node, 'type') !== 'password' && !secretPurpose.test(attributeOf(node, 'autocomplete') || '')) return false;
+  if (protoGet(node, 'type') !== 'password' && !secretPurpose.test(attributeOf(node, 'autocomplete') || ''))
+    return false;
   secretFields.add(node);
   return true;
 }
@@ -22,12 +23,23 @@ const previousNodeOf = getterOf(Node.prototype, 'previousSibling');
 const attributesOf = getterOf(Element.prototype, 'attributes');
 
 /** What the last answer about this document found, to say that nothing has changed since. */
-const recorded = { watching: false, changed: true, version: 0, base: '', roots: new WeakSet(), scrolled: new Set(), observer: null, texts: new WeakMap(), controls: new WeakMap() };
+const recorded = {
+  watching: false,
+  changed: true,
+  version: 0,
+  base: '',
+  roots: new WeakSet(),
+  scrolled: new Set(),
+  observer: null,
+  texts: new WeakMap(),
+  controls: new WeakMap()
+};
 
 /** recordChange says that a node is another: what was written of it and of those around it does not hold. */
 function recordChange(node) {
   recorded.changed = true;
-  for (let at = node; at; at = nodeType(at) === 11 && at instanceof ShadowRoot ? hostOf(at) : parentOf(at)) recorded.texts.delete(at);
+  for (let at = node; at; at = nodeType(at) === 11 && at instanceof ShadowRoot ? hostOf(at) : parentOf(at))
+    recorded.texts.delete(at);
 }
 
 function recordMutations(changes) {
@@ -48,7 +60,13 @@ function recordScroll(event) {
 function watchRoot(root) {
   if (recorded.roots.has(root)) return;
   recorded.roots.add(root);
-  recorded.observer.observe(root, { subtree: true, childList: true, attributes: true, attributeOldValue: true, characterData: true });
+  recorded.observer.observe(root, {
+    subtree: true,
+    childList: true,
+    attributes: true,
+    attributeOldValue: true,
+    characterData: true
+  });
 }
 
 /** watchDocument begins to follow changes. It stays, as long as the document does: somebody records. */
@@ -91,9 +109,15 @@ function isRecorded(node) {
 }
 
 /** leading is how many nodes a snapshot puts before the children of a node. */
-const leading = (node) => nodeType(node) === 1 && (localNameOf(node) === 'head' && parentOf(node) === rootElement() || shadowOf(node)) ? 1 : 0;
+const leading = (node) =>
+  nodeType(node) === 1 && ((localNameOf(node) === 'head' && parentOf(node) === rootElement()) || shadowOf(node))
+    ? 1
+    : 0;
 
-/** recordPath leads from the root element of a snapshot to a node: the places among the children, null when it is not there. */
+/**
+ * recordPath leads from the root element of a snapshot to a node: the places among the children, null when it is not
+ * there.
+ */
 function recordPath(node) {
   const path = [];
   for (let at = node; at !== rootElement();) {
@@ -161,7 +185,8 @@ class SnapshotText {
     }
     const nodes = this.nodes, own = this.own;
     const text = this.written(node);
-    if (this.own === own && this.nodes - nodes >= leastKept) recorded.texts.set(node, { text, nodes: this.nodes - nodes });
+    if (this.own === own && this.nodes - nodes >= leastKept)
+      recorded.texts.set(node, { text, nodes: this.nodes - nodes });
     return text;
   }
 
@@ -178,7 +203,8 @@ class SnapshotText {
     }
     if (tag === 'input' || tag === 'textarea') {
       const type = protoGet(node, 'type');
-      if (type === 'checkbox' || type === 'radio') attributes.__playwright_checked_ = String(protoGet(node, 'checked') === true);
+      if (type === 'checkbox' || type === 'radio')
+        attributes.__playwright_checked_ = String(protoGet(node, 'checked') === true);
       else if (type !== 'file') {
         const value = protoGet(node, 'value') || '';
         attributes.__playwright_value_ = secret ? value === '' ? '' : veil : value;
@@ -193,7 +219,8 @@ class SnapshotText {
       attributes.__outrider_frame__ = String(this.frames.length);
       this.frames.push(keep(node));
       this.own++;
-    } else if (tag === 'dialog' && attributes.open !== undefined) attributes.__playwright_dialog_open_ = matchesCSS(node, ':modal') ? 'modal' : 'true';
+    } else if (tag === 'dialog' && attributes.open !== undefined)
+      attributes.__playwright_dialog_open_ = matchesCSS(node, ':modal') ? 'modal' : 'true';
     if (recorded.scrolled.has(node)) {
       attributes.__playwright_scroll_top_ = String(scrollTopOf(node));
       attributes.__playwright_scroll_left_ = String(scrollLeftOf(node));
@@ -272,7 +299,10 @@ function recordedSnapshot({ known, version }) {
   const text = root ? snapshot.element(root) : '';
   if (recorded.changed) recorded.version++;
   recorded.changed = false;
-  return { value: { ...value, version: recorded.version, frames: snapshot.frames, nodes: snapshot.nodes, same: false }, text };
+  return {
+    value: { ...value, version: recorded.version, frames: snapshot.frames, nodes: snapshot.nodes, same: false },
+    text
+  };
 }
 
 /**
@@ -290,7 +320,13 @@ queries.record_target = (args) => {
       secretFields.add(node);
       recordChange(node);
     }
-    out = { token, element: appearance(node, new Map()), box: box(rectOf(node), view), path: recordPath(node), secret: isSecretField(node) };
+    out = {
+      token,
+      element: appearance(node, new Map()),
+      box: box(rectOf(node), view),
+      path: recordPath(node),
+      secret: isSecretField(node)
+    };
     if (out.secret) out.element.text = '';
   }
   if (!args.snapshot) return out;
@@ -315,7 +351,11 @@ queries.record_at = ({ x, y }) => {
   if (isFrameElement(node)) {
     const rect = ownRectOf(node);
     const style = styleOf(node);
-    return { frame: keep(node), x: x - rect.left - clientLeftOf(node) - parseFloat(style.paddingLeft), y: y - rect.top - clientTopOf(node) - parseFloat(style.paddingTop) };
+    return {
+      frame: keep(node),
+      x: x - rect.left - clientLeftOf(node) - parseFloat(style.paddingLeft),
+      y: y - rect.top - clientTopOf(node) - parseFloat(style.paddingTop)
+    };
   }
   const secret = isSecretField(node);
   const out = { element: appearance(node, new Map()), secret };
@@ -323,5 +363,8 @@ queries.record_at = ({ x, y }) => {
   return out;
 };
 
-/** record_quirks answers which quirks this document was asked for that are enabled: no other can explain what it answered. */
+/**
+ * record_quirks answers which quirks this document was asked for that are enabled: no other can explain what it
+ * answered.
+ */
 queries.record_quirks = () => ({ names: Array.from(askedQuirks) });

@@ -58,7 +58,8 @@
     flushing = 0;
     if (dropped.size === 0) return;
     const counts = [];
-    for (const [event, reasons] of dropped) for (const [reason, count] of Object.entries(reasons)) counts.push({ event, reason, count });
+    for (const [event, reasons] of dropped)
+      for (const [reason, count] of Object.entries(reasons)) counts.push({ event, reason, count });
     dropped.clear();
     send({ dropped: counts });
   };

@@ -10,7 +10,8 @@ const finished = (request) => new Promise((resolve, reject) => {
   request.onblocked = () => reject(new Fault('timeout', 'a page keeps the database open', {}));
 });
 
-const databaseFault = (error) => new Fault('handler_failed', 'IndexedDB refuses: ' + cut(String(error && error.message || error), 200), {});
+const databaseFault = (error) =>
+  new Fault('handler_failed', 'IndexedDB refuses: ' + cut(String((error && error.message) || error), 200), {});
 
 function databases() {
   if (typeof indexedDB === 'undefined' || indexedDB === null) {
@@ -20,9 +21,28 @@ function databases() {
 }
 
 /** keyPathMembers is a key path under the name that its form has. */
-const keyPathMembers = (path) => path === null ? {} : Array.isArray(path) ? { keyPathArray: path } : typeof path === 'string' ? { keyPath: path } : { keyPathArray: Array.from(path) };
+const keyPathMembers = (path) =>
+  path === null
+    ? {}
+    : Array.isArray(path)
+      ? { keyPathArray: path }
+      : typeof path === 'string'
+        ? { keyPath: path }
+        : { keyPathArray: Array.from(path) };
 
-const typedArrays = { i8: Int8Array, ui8: Uint8Array, ui8c: Uint8ClampedArray, i16: Int16Array, ui16: Uint16Array, i32: Int32Array, ui32: Uint32Array, f32: Float32Array, f64: Float64Array, bi64: BigInt64Array, bui64: BigUint64Array };
+const typedArrays = {
+  i8: Int8Array,
+  ui8: Uint8Array,
+  ui8c: Uint8ClampedArray,
+  i16: Int16Array,
+  ui16: Uint16Array,
+  i32: Int32Array,
+  ui32: Uint32Array,
+  f32: Float32Array,
+  f64: Float64Array,
+  bi64: BigInt64Array,
+  bui64: BigUint64Array
+};
 
 const bytesToText = (bytes) => btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(''));
 const textToBytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -57,7 +77,9 @@ function encodeValue(value, seen) {
   if (value instanceof ArrayBuffer) return { ab: { b: bytesToText(new Uint8Array(value)) } };
   if (ArrayBuffer.isView(value)) {
     const kind = Object.keys(typedArrays).find((k) => value instanceof typedArrays[k]);
-    return kind && { ta: { b: bytesToText(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)), k: kind } };
+    return (
+      kind && { ta: { b: bytesToText(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)), k: kind } }
+    );
   }
   const id = seen.size + 1;
   seen.set(value, id);
@@ -128,7 +150,12 @@ function valueMember(out, name, value) {
   return encoded !== undefined;
 }
 
-const memberValue = (record, name) => name in record ? record[name] : name + 'Encoded' in record ? decodeValue(record[name + 'Encoded'], new Map()) : undefined;
+const memberValue = (record, name) =>
+  name in record
+    ? record[name]
+    : name + 'Encoded' in record
+      ? decodeValue(record[name + 'Encoded'], new Map())
+      : undefined;
 
 async function readDatabase({ name, version }) {
   const db = await finished(databases().open(name));
@@ -137,20 +164,37 @@ async function readDatabase({ name, version }) {
     for (const storeName of Array.from(db.objectStoreNames)) {
       const store = db.transaction(storeName, 'readonly').objectStore(storeName);
       const indexes = Array.from(store.indexNames, (each) => store.index(each));
-      const [keys, values] = await Promise.all([finished(store.getAllKeys(null, maxDatabaseRecords + 1)), finished(store.getAll(null, maxDatabaseRecords + 1))]);
-      if (keys.length > maxDatabaseRecords) throw new Fault('payload_too_large', 'the database has too many records', { database: cut(name, 100), store: cut(storeName, 100), limit: maxDatabaseRecords });
+      const [keys, values] = await Promise.all([
+        finished(store.getAllKeys(null, maxDatabaseRecords + 1)),
+        finished(store.getAll(null, maxDatabaseRecords + 1))
+      ]);
+      if (keys.length > maxDatabaseRecords)
+        throw new Fault('payload_too_large', 'the database has too many records', {
+          database: cut(name, 100),
+          store: cut(storeName, 100),
+          limit: maxDatabaseRecords
+        });
       const records = [];
       const kinds = new Set();
       values.forEach((value, i) => {
         const record = {};
-        if ((store.keyPath !== null || valueMember(record, 'key', keys[i])) && valueMember(record, 'value', value)) records.push(record);
+        if ((store.keyPath !== null || valueMember(record, 'key', keys[i])) && valueMember(record, 'value', value))
+          records.push(record);
         else kinds.add(kindNotKept(value) || 'key');
       });
       const lost = values.length - records.length;
       stores.push({
-        name: storeName, ...keyPathMembers(store.keyPath), autoIncrement: store.autoIncrement,
-        indexes: indexes.map((each) => ({ name: each.name, ...keyPathMembers(each.keyPath), multiEntry: each.multiEntry, unique: each.unique })), records,
-        leftOut: lost > 0 ? { records: lost, kinds: [...kinds].sort().slice(0, 10) } : undefined,
+        name: storeName,
+        ...keyPathMembers(store.keyPath),
+        autoIncrement: store.autoIncrement,
+        indexes: indexes.map((each) => ({
+          name: each.name,
+          ...keyPathMembers(each.keyPath),
+          multiEntry: each.multiEntry,
+          unique: each.unique
+        })),
+        records,
+        leftOut: lost > 0 ? { records: lost, kinds: [...kinds].sort().slice(0, 10) } : undefined
       });
     }
     return { name, version, stores };
@@ -171,8 +215,12 @@ async function writeDatabase({ name, version, stores }) {
   const opening = databases().open(name, version);
   opening.onupgradeneeded = () => {
     for (const s of stores || []) {
-      const store = opening.result.createObjectStore(s.name, { keyPath: s.keyPath ?? s.keyPathArray ?? null, autoIncrement: s.autoIncrement });
-      for (const i of s.indexes || []) store.createIndex(i.name, i.keyPath ?? i.keyPathArray, { unique: i.unique, multiEntry: i.multiEntry });
+      const store = opening.result.createObjectStore(s.name, {
+        keyPath: s.keyPath ?? s.keyPathArray ?? null,
+        autoIncrement: s.autoIncrement
+      });
+      for (const i of s.indexes || [])
+        store.createIndex(i.name, i.keyPath ?? i.keyPathArray, { unique: i.unique, multiEntry: i.multiEntry });
     }
   };
   const db = await finished(opening);
@@ -186,7 +234,8 @@ async function writeDatabase({ name, version, stores }) {
       });
       const store = transaction.objectStore(s.name);
       const inline = s.keyPath !== undefined || s.keyPathArray !== undefined;
-      for (const record of s.records) store.put(memberValue(record, 'value'), inline ? undefined : memberValue(record, 'key'));
+      for (const record of s.records)
+        store.put(memberValue(record, 'value'), inline ? undefined : memberValue(record, 'key'));
       await done;
     }
   } finally {

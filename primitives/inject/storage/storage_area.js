@@ -29,7 +29,10 @@ queries.storage_write = ({ area: which, items, replace }) => {
     try {
       storageMethods.setItem.call(area, name, value);
     } catch (error) {
-      throw new Fault('payload_too_large', 'the origin has no room for this item', { name: cut(name, 100), length: value.length });
+      throw new Fault('payload_too_large', 'the origin has no room for this item', {
+        name: cut(name, 100),
+        length: value.length
+      });
     }
   }
   return { written: (items || []).length };

@@ -1,5 +1,6 @@
 // caret_end puts the caret after the content of a focused element, and reports whether
-// it could; whole: the end of all that an editor holds is meant, by its own keys. It answers target_not_editable for what takes no text.
+// it could; whole: the end of all that an editor holds is meant, by its own keys. It answers target_not_editable for
+// what takes no text.
 queries.caret_end = ({ handle }) => {
   const node = elementOf(handle);
   const reason = whyNotEditable(node);

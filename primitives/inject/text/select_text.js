@@ -29,7 +29,10 @@ function takeFocus(node) {
 queries.select_text = async ({ locator, pressed = [], handle, view: given }) => {
   const view = viewOf(given);
   const before = handle ? element(handle) : null;
-  const { node, kind } = before && isConnected(before) ? { node: before, kind: locator ? 'resolved-locator' : 'activeElement' } : chosenTarget(locator);
+  const { node, kind } =
+    before && isConnected(before)
+      ? { node: before, kind: locator ? 'resolved-locator' : 'activeElement' }
+      : chosenTarget(locator);
   if (node && isFrameElement(node)) return descended(node, view);
   const editable = node && protoGet(node, 'isContentEditable') === true;
   if (!node || !editable && (node === bodyOf() || node === rootElement())) {

@@ -94,7 +94,11 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
   // A field of a date can hold a part that is no value: writing nothing takes that away.
   const partly = protoGet(target, 'validity').badInput;
   if (text === '' && wanted === before && !partly && !quirk('change_at_once')) return none;
-  if (text !== '' && byBrowser && (Number.isInteger(caret) || type === 'email' || type === 'number' && Number.isFinite(Number(wanted)))) {
+  if (
+    text !== '' &&
+    byBrowser &&
+    (Number.isInteger(caret) || type === 'email' || (type === 'number' && Number.isFinite(Number(wanted))))
+  ) {
     // The browser inserts as it does for a person, with events that a page can trust.
     if (Number.isInteger(caret)) {
       protoCall(target, 'setSelectionRange', start, end);
@@ -104,7 +108,8 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
     }
     const oneLine = tagOf(target) === 'input' ? text.replace(/[\r\n]+/g, '') : text;
     // A sink empties itself: nothing is to be read in it.
-    if (!isTextSink(target)) watchInsertion(watch.id, { target, text, oneLine, replace, before, wanted, report: watch.report });
+    if (!isTextSink(target))
+      watchInsertion(watch.id, { target, text, oneLine, replace, before, wanted, report: watch.report });
     return { ...pressFirst('insert'), text: oneLine, watched: !isTextSink(target) };
   }
   dispatchOf(target, new InputEvent('beforeinput', {
@@ -113,7 +118,10 @@ function insertIntoControl(target, text, replace, editing, pressed, watch) {
   }));
   if (!Number.isInteger(caret) && quirk('typed_input_throws')) {
     if (type !== 'file') protoSet(target, 'value', wanted);
-    throw new Fault('handler_failed', 'the control has no selection to place the caret in', { tag_name: tagOf(target), type });
+    throw new Fault('handler_failed', 'the control has no selection to place the caret in', {
+      tag_name: tagOf(target),
+      type
+    });
   }
   protoSet(target, 'value', wanted);
   const kept = protoGet(target, 'value');

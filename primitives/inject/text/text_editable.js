@@ -32,13 +32,17 @@ function whyNotEditable(node) {
   if (isTextControl(node)) {
     if (matchesCSS(node, ':disabled')) return 'disabled';
     if (protoGet(node, 'readOnly')) return 'read_only';
-    return tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) && !quirk('typed_input_throws') ? 'type' : null;
+    return tagOf(node) === 'input' && typesWithoutText.has(protoGet(node, 'type')) && !quirk('typed_input_throws')
+      ? 'type'
+      : null;
   }
   return protoGet(node, 'isContentEditable') === true || hasEditContext(node) ? null : 'not_editable';
 }
 
 /** What may stand for a control that is not drawn. */
-const textTakers = 'input, textarea, [contenteditable]:not([contenteditable="false"]), [role="textbox"], [role="searchbox"], [role="combobox"], iframe';
+const textTakers =
+  'input, textarea, [contenteditable]:not([contenteditable="false"]), [role="textbox"], [role="searchbox"], ' +
+  '[role="combobox"], iframe';
 
 /** So far up, and so many elements, a stand-in is looked for. */
 const standInReach = { ancestors: 4, elements: 200 };
@@ -47,17 +51,29 @@ const standInReach = { ancestors: 4, elements: 200 };
 function drawnInstead(node) {
   let at = flatParentElement(node);
   for (let i = 0; at && at !== bodyOf() && i < standInReach.ancestors; i++, at = flatParentElement(at)) {
-    const other = queryIn(at, textTakers).slice(0, standInReach.elements).find((each) => each !== node && rendered(each));
-    if (other) return { target_label: label(other), tag_name: tagOf(other), role: roleOf(other) || null, name: cut(nameOf(other), 120) };
+    const other = queryIn(at, textTakers)
+      .slice(0, standInReach.elements)
+      .find((each) => each !== node && rendered(each));
+    if (other)
+      return {
+        target_label: label(other),
+        tag_name: tagOf(other),
+        role: roleOf(other) || null,
+        name: cut(nameOf(other), 120)
+      };
   }
   return null;
 }
 
-/** requireDrawn fails for a control that no person sees; one that an editor types into is seen by what the editor draws. */
+/**
+ * requireDrawn fails for a control that no person sees; one that an editor types into is seen by what the editor draws.
+ */
 function requireDrawn(node) {
   if (rendered(node) || isTextSink(node) || hasEditContext(node)) return;
   const instead = drawnInstead(node);
-  const next = instead ? 'act on drawn_instead, which stands for it' : 'do first what makes the page show it, such as opening its section or dialog';
+  const next = instead
+    ? 'act on drawn_instead, which stands for it'
+    : 'do first what makes the page show it, such as opening its section or dialog';
   const evidence = { reason: 'hidden', tag_name: tagOf(node) };
   if (instead) evidence.drawn_instead = instead;
   throw new Fault('target_not_actionable', 'the control is not drawn; ' + next, evidence);

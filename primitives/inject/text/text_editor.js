@@ -114,7 +114,12 @@ function pasteInto(target, data, watch) {
   if (watch && watch.taken()) return 'synthetic-paste';
   if (quirk('pastes_only') || protoGet(target, 'isContentEditable') !== true) return '';
   const announced = new InputEvent('beforeinput', {
-    bubbles: true, cancelable: true, composed: true, inputType: 'insertFromPaste', dataTransfer: data, targetRanges: selectedRange(),
+    bubbles: true,
+    cancelable: true,
+    composed: true,
+    inputType: 'insertFromPaste',
+    dataTransfer: data,
+    targetRanges: selectedRange()
   });
   return dispatchOf(target, announced) ? '' : 'synthetic-beforeinput';
 }
@@ -155,7 +160,10 @@ function caretAtEnd(editor) {
  */
 const mayHoldMore = (target) => target === editingHost(target) && firstElementOf(target) !== null;
 
-/** Longest time, in milliseconds, that an editor gets to render itself when it has the focus: frames are late on a busy machine. */
+/**
+ * Longest time, in milliseconds, that an editor gets to render itself when it has the focus: frames are late on a busy
+ * machine.
+ */
 const longestRendering = 300;
 
 /**
@@ -176,7 +184,8 @@ async function insertIntoDrawn(target, text, replace, pressed, fresh) {
   if (replace && !pressed.includes('select_all')) return pressFirst('select_all');
   if (!replace && fresh && text !== '' && !pressed.includes('end')) return pressFirst('end');
   const value = { inserted: true, inserted_length: text.length };
-  if (text === '') return !replace || pressed.includes('delete') ? { ...value, input_method: 'keys' } : pressFirst('delete');
+  if (text === '')
+    return !replace || pressed.includes('delete') ? { ...value, input_method: 'keys' } : pressFirst('delete');
   if (pressed.includes('insert')) return { ...value, input_method: 'insert-text' };
   await nextFrame();
   const watch = watchTaken(target);
@@ -200,14 +209,18 @@ const longestShowing = 300;
 /** sameButBlanks: editors write blanks in their own way. Nothing is not wanted. */
 const sameButBlanks = (held, wanted) => wanted !== '' && held.replace(/\s+/g, '') === wanted.replace(/\s+/g, '');
 
-/** sameText sets unchanged in value when the editor took the paste and kept its old text, unless that text was wanted. */
+/**
+ * sameText sets unchanged in value when the editor took the paste and kept its old text, unless that text was wanted.
+ */
 async function sameText(target, before, value, wanted, start) {
   if (sameButBlanks(before, wanted)) return;
   await framesWhile(() => textOf(target) === before, start);
   if (textOf(target) === before) value.unchanged = true;
 }
 
-/** Insertions that the browser is asked for: target -> its editor, the text before, and what is heard of the insertion. */
+/**
+ * Insertions that the browser is asked for: target -> its editor, the text before, and what is heard of the insertion.
+ */
 const inserting = new WeakMap();
 
 /** So many frames an editor that prevents the insertion has to begin drawing what it took. */
@@ -216,7 +229,15 @@ const fewestShowingFrames = 6;
 /** expectInsertion remembers what an editor holds before the browser inserts text into it. */
 function expectInsertion(target, selected) {
   const host = editingHost(target);
-  const expected = { host, before: textOf(host), selected, announced: null, drawn: new MutationObserver(() => { expected.redrawn = true; }) };
+  const expected = {
+    host,
+    before: textOf(host),
+    selected,
+    announced: null,
+    drawn: new MutationObserver(() => {
+      expected.redrawn = true;
+    })
+  };
   expected.drawn.observe(host, { childList: true, characterData: true, subtree: true });
   expected.listener = (event) => { if (event.isTrusted) expected.announced = event; };
   listenOf(window, 'beforeinput', expected.listener, { capture: true, once: true });
@@ -269,7 +290,8 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
       return { ...value, ...done };
     }
   }
-  if (strict && fresh) await nextFrame(longestRendering); // an editor that got the focus renders itself before it heeds the selection
+  // an editor that got the focus renders itself before it heeds the selection
+  if (strict && fresh) await nextFrame(longestRendering);
   const whole = replace && target === editingHost(target);
   // What the editor did not draw is selected, and its end is found, by its own commands only.
   if (strict && mayHoldMore(target)) {
@@ -302,7 +324,8 @@ async function insertIntoEditor(target, text, replace, pressed, fresh) {
       value.input_method = taken || 'synthetic-paste';
       value.selected_text_length = selected;
       value.selection_sync = 'selectionchange+animation-frame';
-      if (strict && taken !== '' && textOf(target) === before) await sameText(target, before, value, replace ? text : '', start);
+      if (strict && taken !== '' && textOf(target) === before)
+        await sameText(target, before, value, replace ? text : '', start);
       return value;
     }
     if (pressed.includes('insert')) return { ...value, input_method: 'synthetic-paste', unchanged: true };

@@ -30,7 +30,8 @@ queries.text_insert = (args) => {
   focusWindow(editor);
   if (!editing) {
     protoCall(editor, 'focus');
-    if (!isConnected(target)) throw notEditable(target, 'removed', 'the element left the document when it got the focus');
+    if (!isConnected(target))
+      throw notEditable(target, 'removed', 'the element left the document when it got the focus');
     const late = whyNotEditable(target);
     if (late) throw notEditable(target, late);
   }
@@ -57,8 +58,12 @@ const reported = new WeakMap();
 
 /** insertionTarget is the first candidate of a locator that names something. */
 function insertionTarget(locator) {
-  const named = locator.selector !== undefined && locator.selector !== null || isExtended(locator);
-  if (!named && !quirk('known_members_only') && norm(locator.text || locator.text_contains || locator.text_equals) === '') {
+  const named = (locator.selector !== undefined && locator.selector !== null) || isExtended(locator);
+  if (
+    !named &&
+    !quirk('known_members_only') &&
+    norm(locator.text || locator.text_contains || locator.text_equals) === ''
+  ) {
     throw notEditable(null, 'empty_target', 'the target names no element');
   }
   const { nodes, trace } = locateToAct(locator);

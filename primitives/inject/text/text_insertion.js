@@ -17,7 +17,8 @@ function watchInsertion(id, insertion) {
   const watch = { ...insertion, strayed: false, awaited: false };
   watch.handled = new Promise((resolve) => { watch.conclude = resolve; });
   const onBefore = (event) => {
-    if (!event.isTrusted || event.data === null || !oneLine.startsWith(event.data) || activeElement() === target) return;
+    if (!event.isTrusted || event.data === null || !oneLine.startsWith(event.data) || activeElement() === target)
+      return;
     watch.strayed = true;
     stopEvent(event);
     preventEvent(event);

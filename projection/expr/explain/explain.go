@@ -71,7 +71,10 @@ func Evaluate(ctx context.Context, engine expr.Engine, src string, input expr.In
 	if err != nil {
 		return x.failed(err)
 	}
-	x.OK, x.Kind, x.Value, x.undefined = true, "undefined", nullIfEmpty(v.JSON), v.Undefined
+	x.OK = true
+	x.Kind = "undefined"
+	x.Value = nullIfEmpty(v.JSON)
+	x.undefined = v.Undefined
 	if !v.Undefined {
 		x.Kind = kindOf(v.JSON)
 	}
@@ -180,9 +183,13 @@ func blank(text string) string {
 }
 
 func wide(r rune) bool {
-	return r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf || r >= 0xac00 && r <= 0xd7a3 ||
-		r >= 0xf900 && r <= 0xfaff || r >= 0xfe30 && r <= 0xfe6f || r >= 0xff00 && r <= 0xff60 ||
-		r >= 0xffe0 && r <= 0xffe6 || r >= 0x1f300 && r <= 0x1faff || r >= 0x20000 && r <= 0x3fffd
+	switch {
+	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
+		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60,
+		r >= 0xffe0 && r <= 0xffe6, r >= 0x1f300 && r <= 0x1faff, r >= 0x20000 && r <= 0x3fffd:
+		return true
+	}
+	return false
 }
 
 func nullIfEmpty(v json.RawMessage) json.RawMessage {

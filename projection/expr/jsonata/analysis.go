@@ -39,7 +39,8 @@ func (p *Program) analyse(tree *ast) {
 	if mayCollapse(tree) {
 		a.warn(WarnSingleton, tree, "one hit gives a single value, not a list of one; append [] to keep a list")
 	}
-	if p.named = p.reads; p.readsAll {
+	p.named = p.reads
+	if p.readsAll {
 		p.reads = nil
 	}
 }
@@ -153,13 +154,16 @@ func (a *analysis) rest(n *ast) {
 func (a *analysis) path(n *ast, top bool) {
 	steps := n.list
 	first := steps[0]
-	if first.kind == aVariable && (first.str == "$" || first.str == "" && top) && len(first.preds)+len(first.stages) == 0 &&
-		first.focus == "" && first.group == nil && len(steps) > 1 && steps[1].kind == aName {
+	context := first.kind == aVariable && (first.str == "$" || first.str == "" && top)
+	bare := len(first.preds)+len(first.stages) == 0 && first.focus == "" && first.group == nil
+	if context && bare && len(steps) > 1 && steps[1].kind == aName {
 		// $.name and $$.name read one member.
 		steps = steps[1:]
 		a.read(steps[0].str)
 	}
-	if f := steps[0]; (top || len(steps) < len(n.list)) && f.kind == aName && f.group == nil && f.focus == "" && len(steps) > 1 && steps[1].kind == aName {
+	f := steps[0]
+	plain := f.kind == aName && f.group == nil && f.focus == ""
+	if plain && (top || len(steps) < len(n.list)) && len(steps) > 1 && steps[1].kind == aName {
 		a.p.members = append(a.p.members, [2]string{f.str, steps[1].str})
 	}
 	for i, s := range steps {
@@ -241,8 +245,10 @@ func (a *analysis) clock(n *ast, args int) {
 // missingContext notes that a builtin falls back on its context.
 func (a *analysis) missingContext(n *ast, args int, top bool) {
 	b := builtinByName(n.lhs.str)
-	if top && contextual(b.sig) && args < len(b.sig.params) && (args == 0 || !b.sig.params[1].opt || b.sig.params[1].mask&^b.sig.params[0].mask != 0) {
-		a.all()
+	if top && contextual(b.sig) && args < len(b.sig.params) {
+		if args == 0 || !b.sig.params[1].opt || b.sig.params[1].mask&^b.sig.params[0].mask != 0 {
+			a.all()
+		}
 	}
 	// The variable may also be the author's own function of that name.
 	a.loose = a.loose || top
@@ -258,7 +264,10 @@ func (a *analysis) compare(n *ast) {
 			x, y = y, x
 		}
 		if isNullLiteral(y) && x.kind == aPath {
-			a.warn(WarnNull, n, "a path that finds nothing is neither = nor != null; use $exists to ask whether it is there")
+			a.warn(
+				WarnNull, n,
+				"a path that finds nothing is neither = nor != null; use $exists to ask whether it is there",
+			)
 		}
 	case ">", "<", ">=", "<=":
 		x, y := n.lhs, n.rhs
@@ -266,7 +275,10 @@ func (a *analysis) compare(n *ast) {
 			x, y = y, x
 		}
 		if y.kind == aNumber && y.num <= 1 && x.kind == aCall && x.lhs.kind == aVariable && x.lhs.str == "count" {
-			a.warn(WarnCount, n, "to ask whether anything was found, $exists is the plainer question; a single value counts as 1")
+			a.warn(
+				WarnCount, n,
+				"to ask whether anything was found, $exists is the plainer question; a single value counts as 1",
+			)
 		}
 	}
 }

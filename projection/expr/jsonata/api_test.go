@@ -62,7 +62,8 @@ func TestReads(t *testing.T) {
 func TestPureAndUses(t *testing.T) {
 	for expr, pure := range map[string]bool{
 		"a + 1": true, "$now()": false, "$millis()": false, "($r := $random; $r())": false,
-		"x ~> $eval": false, "$shuffle(a)": false, "$toMillis('2020-01-01')": true, "$toMillis('10:00', '[H]:[m]')": false,
+		"x ~> $eval": false, "$shuffle(a)": false,
+		"$toMillis('2020-01-01')": true, "$toMillis('10:00', '[H]:[m]')": false,
 	} {
 		if got := compile(t, expr).Pure(); got != pure {
 			t.Errorf("%s: pure %v", expr, got)
@@ -76,9 +77,16 @@ func TestPureAndUses(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	for expr, want := range map[string]string{
-		"a.b = null": jsonata.WarnNull, "null != a.b": jsonata.WarnNull, "$count(a.b) > 0": jsonata.WarnCount,
-		"records[x > 1]": jsonata.WarnSingleton, "records[x > 1][]": "", "records[0]": "", "a.b": "", "$filter(a, function($v){$v})": jsonata.WarnSingleton,
-		"a.{'b': c}": jsonata.WarnSingleton, "$count(a)": "",
+		"a.b = null":                   jsonata.WarnNull,
+		"null != a.b":                  jsonata.WarnNull,
+		"$count(a.b) > 0":              jsonata.WarnCount,
+		"records[x > 1]":               jsonata.WarnSingleton,
+		"records[x > 1][]":             "",
+		"records[0]":                   "",
+		"a.b":                          "",
+		"$filter(a, function($v){$v})": jsonata.WarnSingleton,
+		"a.{'b': c}":                   jsonata.WarnSingleton,
+		"$count(a)":                    "",
 	} {
 		got := ""
 		if ws := compile(t, expr).Warnings(); len(ws) > 0 {
@@ -92,7 +100,10 @@ func TestWarnings(t *testing.T) {
 
 func TestForbiddenBuiltins(t *testing.T) {
 	lim := jsonata.Limits{Forbid: []string{"eval", "now", "millis", "random"}}
-	for _, expr := range []string{"$eval('1')", "($e := $eval; $e('1'))", "'1' ~> $eval", "$map(['1'], $eval)", "$now()", "$eval(?)('1')", "$random()"} {
+	for _, expr := range []string{
+		"$eval('1')", "($e := $eval; $e('1'))", "'1' ~> $eval",
+		"$map(['1'], $eval)", "$now()", "$eval(?)('1')", "$random()",
+	} {
 		_, err := compile(t, expr).Eval(context.Background(), jsonata.UndefinedInput(), lim)
 		var e *jsonata.Error
 		if !errors.As(err, &e) || e.Code != "L0006" {
@@ -104,15 +115,24 @@ func TestForbiddenBuiltins(t *testing.T) {
 func TestInputs(t *testing.T) {
 	p := compile(t, "{'t': input.title, 'n': $sum(list.n)}")
 	want := `{"t":"x","n":3}`
-	ordered := jsonata.Object{{Name: "list", Value: []any{jsonata.Object{{Name: "n", Value: json.Number("1")}}, map[string]any{"n": 2}}}, {Name: "input", Value: map[string]any{"title": "x"}}}
+	ordered := jsonata.Object{
+		{Name: "list", Value: []any{jsonata.Object{{Name: "n", Value: json.Number("1")}}, map[string]any{"n": 2}}},
+		{Name: "input", Value: map[string]any{"title": "x"}},
+	}
 	decoded, err := jsonata.DecodeInput([]byte(`{"input":{"title":"x"},"list":[{"n":1},{"n":2}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, in := range map[string]jsonata.Input{
 		"value": jsonata.ValueInput(ordered), "decoded": decoded,
-		"text":    jsonata.JSONInput([]byte(` {"input":{"title":"x"},"unread":[[1,{"a":"]}"}]],"list":[{"n":1},{"n":2}]} `)),
-		"members": jsonata.ObjectInput(jsonata.Member{Name: "input", JSON: []byte(`{"title":"x"}`)}, jsonata.Member{Name: "unread", JSON: []byte(`never looked at`)}, jsonata.Member{Name: "list", JSON: []byte(`[{"n":1},{"n":2}]`)}),
+		"text": jsonata.JSONInput(
+			[]byte(` {"input":{"title":"x"},"unread":[[1,{"a":"]}"}]],"list":[{"n":1},{"n":2}]} `),
+		),
+		"members": jsonata.ObjectInput(
+			jsonata.Member{Name: "input", JSON: []byte(`{"title":"x"}`)},
+			jsonata.Member{Name: "unread", JSON: []byte(`never looked at`)},
+			jsonata.Member{Name: "list", JSON: []byte(`[{"n":1},{"n":2}]`)},
+		),
 	} {
 		r, err := p.Eval(context.Background(), in, jsonata.Limits{})
 		if err != nil || string(r.JSON) != want {
@@ -127,7 +147,10 @@ func TestInputs(t *testing.T) {
 }
 
 func TestClockIsInjected(t *testing.T) {
-	lim := jsonata.Limits{Now: func() time.Time { return time.UnixMilli(1500000000000) }, Random: func() float64 { return 0.25 }}
+	lim := jsonata.Limits{
+		Now:    func() time.Time { return time.UnixMilli(1500000000000) },
+		Random: func() float64 { return 0.25 },
+	}
 	r, err := compile(t, "[$millis(), $now(), $random()]").Eval(context.Background(), jsonata.UndefinedInput(), lim)
 	if err != nil || string(r.JSON) != `[1500000000000,"2017-07-14T02:40:00.000Z",0.25]` {
 		t.Errorf("got %s %v", r.JSON, err)

@@ -187,7 +187,9 @@ func (a *arena) release() {
 	clear(a.chunks[a.chunk][:a.used])
 	clear(a.lists)
 	a.chunks = a.chunks[:min(len(a.chunks), arenaKeep)]
-	a.chunk, a.used, a.free = 0, 0, nil
+	a.chunk = 0
+	a.used = 0
+	a.free = nil
 	arenas.Put(a)
 }
 

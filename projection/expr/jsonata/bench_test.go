@@ -15,21 +15,26 @@ import (
 // benchCases are the six expressions that engines were compared with.
 var benchCases = []struct{ name, expr string }{
 	{"path", `steps.find.output.clickable_center.x`},
-	{"object", `{"x": steps.find.output.clickable_center.x, "y": steps.find.output.clickable_center.y, "ok": steps.find.output.visible, "title": input.title}`},
+	{"object", `{"x": steps.find.output.clickable_center.x, "y": steps.find.output.clickable_center.y, ` +
+		`"ok": steps.find.output.visible, "title": input.title}`},
 	{"map1000", `$map(records, function($r){{"id": $r.id, "name": $r.name, "price": $r.price}})`},
 	{"filterSort1000", `$filter(records, function($r){$r.price > 500})^(>price)`},
 	{"reduce1000", `$reduce(records, function($a, $r){$a + $r.price}, 0)`},
-	{"string", `"Hello " & input.title & ", you have " & $string(input.count) & " items: " & $join(input.tags, ", ") & " " & $uppercase(input.title)`},
+	{"string", `"Hello " & input.title & ", you have " & $string(input.count) & " items: " & $join(input.tags, ", ` +
+		`") & " " & $uppercase(input.title)`},
 }
 
 func benchInput() []byte {
 	var b strings.Builder
-	b.WriteString(`{"input":{"title":"Fix login bug","count":3,"tags":["red","green","blue"]},"steps":{"find":{"output":{"visible":true,"clickable_center":{"x":120.5,"y":44}}}},"records":[`)
+	b.WriteString(`{"input":{"title":"Fix login bug","count":3,"tags":["red","green","blue"]},` +
+		`"steps":{"find":{"output":{"visible":true,"clickable_center":{"x":120.5,"y":44}}}},"records":[`)
 	for i := 0; i < 1000; i++ {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"id":%d,"name":"item %d","price":%d.5,"tags":["a","b"],"url":"/i/%d"}`, i, i, (i*7919)%1000, i)
+		fmt.Fprintf(
+			&b, `{"id":%d,"name":"item %d","price":%d.5,"tags":["a","b"],"url":"/i/%d"}`, i, i, (i*7919)%1000, i,
+		)
 	}
 	b.WriteString(`]}`)
 	return []byte(b.String())

@@ -295,7 +295,8 @@ func fnSingle(ev *evaluator, args []value, _ value) (value, error) {
 			if err != nil {
 				return undefined, err
 			}
-			if ok, err = ev.truth(r); err != nil {
+			ok, err = ev.truth(r)
+			if err != nil {
 				return undefined, err
 			}
 		}

@@ -103,7 +103,10 @@ func (m *matching) stepFunction() (f found, ok bool, err error) {
 		return f, false, bad
 	}
 	o := v.obj()
-	start, end, groups, next := o.get("start"), o.get("end"), o.get("groups"), o.get("next")
+	start := o.get("start")
+	end := o.get("end")
+	groups := o.get("groups")
+	next := o.get("next")
 	if !start.isNumber() && !end.isNumber() && !groups.isArray() && !next.isFunction() {
 		return f, false, bad
 	}
@@ -215,12 +218,22 @@ func (ev *evaluator) jsText(v value, depth int) (string, error) {
 }
 
 func (st *matchState) advance(ev *evaluator) (value, error) {
-	m := matching{ev: ev, re: st.re, in: st.in, at: st.at, open: st.open, length: st.length}
+	m := matching{
+		ev:     ev,
+		re:     st.re,
+		in:     st.in,
+		at:     st.at,
+		open:   st.open,
+		length: st.length,
+	}
 	f, ok, err := m.step()
 	if err != nil || !ok {
 		return undefined, err
 	}
-	return ev.matchObject(f, functionValue(&function{kind: fnNext, next: &matchState{re: st.re, in: st.in, at: f.end, open: true, length: st.length}}))
+	return ev.matchObject(f, functionValue(&function{
+		kind: fnNext,
+		next: &matchState{re: st.re, in: st.in, at: f.end, open: true, length: st.length},
+	}))
 }
 
 // matchObject is a match as functions see it.
@@ -266,7 +279,8 @@ func fnMatch(ev *evaluator, args []value, _ value) (value, error) {
 	}
 	limit := math.Inf(1)
 	if len(args) > 2 && args[2].isNumber() {
-		if limit = args[2].num(); limit < 0 {
+		limit = args[2].num()
+		if limit < 0 {
 			return undefined, newError("D3040", "the limit of $match must not be negative")
 		}
 	}
@@ -293,10 +307,12 @@ func fnMatch(ev *evaluator, args []value, _ value) (value, error) {
 			b.set("index", numberValue(float64(f.start)))
 			b.set("groups", ev.newArray(f.groups, 0))
 			var o value
-			if o, err = ev.build(&b); err != nil {
+			o, err = ev.build(&b)
+			if err != nil {
 				return undefined, err
 			}
-			if err = ev.push(o); err != nil {
+			err = ev.push(o)
+			if err != nil {
 				return undefined, err
 			}
 			f, ok, err = m.step()
@@ -311,7 +327,8 @@ func fnSplit(ev *evaluator, args []value, _ value) (value, error) {
 	}
 	limit := math.Inf(1)
 	if len(args) > 2 && args[2].isNumber() {
-		if limit = args[2].num(); limit < 0 {
+		limit = args[2].num()
+		if limit < 0 {
 			return undefined, newError("D3020", "the limit of $split must not be negative")
 		}
 	}
@@ -506,7 +523,8 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 		}
 		var with string
 		if args[2].isFunction() {
-			if with, err = ev.replacement(args[2], f, m); err != nil {
+			with, err = ev.replacement(args[2], f, m)
+			if err != nil {
 				return undefined, err
 			}
 		} else if !args[2].isString() {
@@ -532,7 +550,10 @@ func fnReplace(ev *evaluator, args []value, _ value) (value, error) {
 func (ev *evaluator) replacement(fv value, f found, m *matching) (string, error) {
 	next := m.next
 	if m.re != nil {
-		next = functionValue(&function{kind: fnNext, next: &matchState{re: m.re, in: m.in, at: f.end, open: true, length: m.length}})
+		next = functionValue(&function{
+			kind: fnNext,
+			next: &matchState{re: m.re, in: m.in, at: f.end, open: true, length: m.length},
+		})
 	}
 	o, err := ev.matchObject(f, next)
 	if err != nil {

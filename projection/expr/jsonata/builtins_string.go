@@ -241,7 +241,8 @@ func fnTrim(ev *evaluator, args []value, _ value) (value, error) {
 	clean := true
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c == '\t' || c == '\n' || c == '\r' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
+		single := c == ' ' && i > 0 && i < len(s)-1 && s[i+1] != ' '
+		if c == '\t' || c == '\n' || c == '\r' || c == ' ' && !single {
 			clean = false
 			break
 		}
@@ -436,7 +437,8 @@ func fnBase64Decode(ev *evaluator, args []value, _ value) (value, error) {
 			continue
 		}
 		acc = acc<<6 | d
-		if bits += 6; bits >= 8 {
+		bits += 6
+		if bits >= 8 {
 			bits -= 8
 			out = utf8.AppendRune(out, rune(acc>>bits&0xFF))
 			acc &= 1<<bits - 1
@@ -536,7 +538,8 @@ func (ev *evaluator) percentDecode(v value, keep string) (value, error) {
 			n = 2
 		}
 		for k := 0; k < n; k++ {
-			if seq[k], ok = octet(i + 3*k); !ok {
+			seq[k], ok = octet(i + 3*k)
+			if !ok {
 				return undefined, malformed
 			}
 		}

@@ -182,7 +182,9 @@ func (n *callNode) target(ev *evaluator, in value, fr *frame) (value, error) {
 	}
 	if fv.isUndefined() && n.known != nil {
 		if v, _ := n.known.eval(ev, in, fr); !v.isUndefined() {
-			return undefined, ev.fail("T1005", n.pos, n.token, "%q is not a function; did you mean $%s?", n.token, n.token)
+			return undefined, ev.fail(
+				"T1005", n.pos, n.token, "%q is not a function; did you mean $%s?", n.token, n.token,
+			)
 		}
 	}
 	return fv, nil
@@ -298,7 +300,8 @@ func (n *partialNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if a == nil {
 			continue
 		}
-		if args[i], err = a.eval(ev, in, fr); err != nil {
+		args[i], err = a.eval(ev, in, fr)
+		if err != nil {
 			return undefined, err
 		}
 	}
@@ -308,11 +311,15 @@ func (n *partialNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	}
 	if fv.isUndefined() && n.known != nil {
 		if v, _ := n.known.eval(ev, in, fr); !v.isUndefined() {
-			return undefined, ev.fail("T1007", n.pos, n.token, "%q is not a function; did you mean $%s?", n.token, n.token)
+			return undefined, ev.fail(
+				"T1007", n.pos, n.token, "%q is not a function; did you mean $%s?", n.token, n.token,
+			)
 		}
 	}
 	if !fv.isFunction() {
-		return undefined, ev.fail("T1008", n.pos, n.token, "attempted to partially apply something that is not a function")
+		return undefined, ev.fail(
+			"T1008", n.pos, n.token, "attempted to partially apply something that is not a function",
+		)
 	}
 	if f := fv.fn(); f.kind == fnBuiltin {
 		switch f.builtin.name {
@@ -366,7 +373,8 @@ func (n *applyNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		v, err = n.call.with(ev, l, in, fr)
 	} else {
 		var f value
-		if f, err = n.rhs.eval(ev, in, fr); err != nil {
+		f, err = n.rhs.eval(ev, in, fr)
+		if err != nil {
 			return undefined, err
 		}
 		if !f.isFunction() {

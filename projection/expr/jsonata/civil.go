@@ -28,8 +28,15 @@ func civilOf(millis float64) civil {
 	day0 := floorDiv(ms, dayMillis)
 	year, month, day := t.Date()
 	return civil{
-		year: year, month: int(month), day: day, hour: t.Hour(), minute: t.Minute(), sec: t.Second(),
-		milli: t.Nanosecond() / 1e6, weekday: (int(t.Weekday())+6)%7 + 1, day0: int(day0),
+		year:    year,
+		month:   int(month),
+		day:     day,
+		hour:    t.Hour(),
+		minute:  t.Minute(),
+		sec:     t.Second(),
+		milli:   t.Nanosecond() / 1e6,
+		weekday: (int(t.Weekday())+6)%7 + 1,
+		day0:    int(day0),
 	}
 }
 

@@ -69,7 +69,8 @@ func (o *oracle) start(t testing.TB) {
 	o.cmd = exec.CommandContext(t.Context(), o.node, filepath.Join("testdata", "oracle.js"), o.dir)
 	o.cmd.Stderr = os.Stderr
 	var err error
-	if o.in, err = o.cmd.StdinPipe(); err != nil {
+	o.in, err = o.cmd.StdinPipe()
+	if err != nil {
 		t.Fatal(err)
 	}
 	out, err := o.cmd.StdoutPipe()
@@ -179,7 +180,8 @@ func (o *oracle) judge(t testing.TB, questions []question) []verdict {
 	var at []int
 	for i, a := range o.ask(t, questions) {
 		v := &verdicts[i]
-		if v.diff = "jsonata-js failed without a code: " + a.Crash; a.comparable() {
+		v.diff = "jsonata-js failed without a code: " + a.Crash
+		if a.comparable() {
 			v.diff = difference(questions[i], &a)
 		}
 		switch {
@@ -258,7 +260,8 @@ func TestDifferential(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("seed %d, %d cases: %d different; agreed on %d values, %d undefined, %d error codes; %d set aside, where we agree with the repaired library only",
+	t.Logf("seed %d, %d cases: %d different; agreed on %d values, %d undefined, %d error codes; %d set aside, where "+
+		"we agree with the repaired library only",
 		seed, count, bad, agreed["value"], agreed["undefined"], agreed["code"], sum)
 	for _, faults := range slices.Sorted(maps.Keys(aside)) {
 		t.Logf("set aside: %6d %s", aside[faults], faults)

@@ -267,7 +267,9 @@ func appendJSONString(dst []byte, s string) []byte {
 			if i+2 < len(s) && s[i+1] >= 0xA0 {
 				r := surrogateAt(s[i:])
 				dst = append(dst, s[from:i]...)
-				dst = append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+				dst = append(
+					dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15],
+				)
 				i += 3
 				from = i
 			} else {

@@ -136,7 +136,8 @@ func (ev *evaluator) enter(f *function, args []value, context value) (*frame, er
 	l := f.lambda
 	if l.sig != nil {
 		var err error
-		if args, err = l.sig.validate(ev, args, context); err != nil {
+		args, err = l.sig.validate(ev, args, context)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -335,7 +335,8 @@ func (ev *evaluator) mergeTuples(ts []tuple, l *tupleLayout) (tuple, error) {
 		}
 		return first, nil
 	}
-	if out.at, err = merge(func(t *tuple) value { return t.at }); err != nil {
+	out.at, err = merge(func(t *tuple) value { return t.at })
+	if err != nil {
 		return out, err
 	}
 	for k := range out.slots {

@@ -105,7 +105,8 @@ func (c *converter) value(v any, depth int) (value, error) {
 		items := make([]value, len(x))
 		for i, it := range x {
 			var err error
-			if items[i], err = c.value(it, depth+1); err != nil {
+			items[i], err = c.value(it, depth+1)
+			if err != nil {
 				return undefined, err
 			}
 		}

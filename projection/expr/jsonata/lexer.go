@@ -179,7 +179,8 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 			buf = append(buf, '\t')
 		case 'u':
 			r, ok := hex4(l.src[i+1:])
-			if rest := l.src[i+1:]; !ok && len(rest) > 0 && len(rest) < 4 && strings.Trim(rest, "0123456789abcdefABCDEF") == "" {
+			rest := l.src[i+1:]
+			if !ok && len(rest) > 0 && len(rest) < 4 && strings.Trim(rest, "0123456789abcdefABCDEF") == "" {
 				return token{}, l.fail("S0101", start, "", "the string has no closing quote") // nor is it an escape yet
 			}
 			if !ok {

@@ -86,7 +86,8 @@ type blockNode struct {
 func (n *blockNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if n.frame != nil {
 		var err error
-		if fr, err = ev.newFrame(n.frame.slots, fr); err != nil {
+		fr, err = ev.newFrame(n.frame.slots, fr)
+		if err != nil {
 			return undefined, err
 		}
 	} else {
@@ -97,7 +98,8 @@ func (n *blockNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	var v value
 	for _, e := range n.list {
 		var err error
-		if v, err = e.eval(ev, in, fr); err != nil {
+		v, err = e.eval(ev, in, fr)
+		if err != nil {
 			return undefined, err
 		}
 	}

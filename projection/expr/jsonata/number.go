@@ -132,7 +132,9 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // become infinities, as in JavaScript.
 func parseDecimal(s string) float64 {
 	if len(s) < 16 {
-		n, ok, neg := int64(0), true, false
+		n := int64(0)
+		ok := true
+		neg := false
 		for i := 0; i < len(s); i++ {
 			if i == 0 && s[i] == '-' {
 				neg = true

@@ -160,7 +160,8 @@ func (ev *evaluator) equal(l, r value, depth int) (bool, error) {
 		}
 		j := i
 		if a.sh != b.sh {
-			if j = b.sh.find(key); j < 0 {
+			j = b.sh.find(key)
+			if j < 0 {
 				return false, nil
 			}
 		}

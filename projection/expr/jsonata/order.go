@@ -36,7 +36,8 @@ func (s *sortSpec) eval(ev *evaluator, items []value, fr *frame, step *pathStep)
 	}
 	v := ev.newArray(out, fSequence)
 	for k := range step.stages {
-		if v, err = step.stages[k].apply(ev, v, fr); err != nil {
+		v, err = step.stages[k].apply(ev, v, fr)
+		if err != nil {
 			return undefined, err
 		}
 	}

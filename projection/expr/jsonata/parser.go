@@ -137,7 +137,8 @@ func (p *parser) expression(rbp int) (*ast, *Error) {
 		if err := p.advance(true); err != nil {
 			return nil, err
 		}
-		if left, err = p.operator(t, left); err != nil {
+		left, err = p.operator(t, left)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -175,7 +176,9 @@ func (p *parser) operand(t token) (*ast, *Error) {
 		n.kind, n.num = aNumber, t.num
 		return n, nil
 	case tokLiteral:
-		n.kind, n.lit, n.str = aLiteral, t.lit, t.text
+		n.kind = aLiteral
+		n.lit = t.lit
+		n.str = t.text
 		return n, nil
 	case tokRegex:
 		n.kind, n.re = aRegex, t.re
@@ -253,7 +256,8 @@ func (p *parser) arrayItems(n *ast) *Error {
 				if err := p.advance(true); err != nil {
 					return err
 				}
-				if r.rhs, err = p.expression(0); err != nil {
+				r.rhs, err = p.expression(0)
+				if err != nil {
 					return err
 				}
 				item = r
@@ -301,20 +305,25 @@ func (p *parser) transform(n *ast) *Error {
 	n.kind = aTransform
 	p.closures++ // it keeps its scope alive like a lambda
 	var err *Error
-	if n.lhs, err = p.expression(0); err != nil {
+	n.lhs, err = p.expression(0)
+	if err != nil {
 		return err
 	}
-	if err = p.expect("|", true); err != nil {
+	err = p.expect("|", true)
+	if err != nil {
 		return err
 	}
-	if n.rhs, err = p.expression(0); err != nil {
+	n.rhs, err = p.expression(0)
+	if err != nil {
 		return err
 	}
 	if p.isOp(",") {
-		if err = p.advance(true); err != nil {
+		err = p.advance(true)
+		if err != nil {
 			return err
 		}
-		if n.alt, err = p.expression(0); err != nil {
+		n.alt, err = p.expression(0)
+		if err != nil {
 			return err
 		}
 	}
@@ -342,7 +351,8 @@ func (p *parser) operator(t token, left *ast) (*ast, *Error) {
 		return p.call(t, left)
 	case "[":
 		n.kind = aFilter
-		if n.rhs, err = p.expression(0); err != nil {
+		n.rhs, err = p.expression(0)
+		if err != nil {
 			return nil, err
 		}
 		return n, p.expect("]", false)
@@ -355,11 +365,13 @@ func (p *parser) operator(t token, left *ast) (*ast, *Error) {
 		return n, p.sortTerms(n)
 	case "?":
 		n.kind = aCondition
-		if n.rhs, err = p.expression(0); err != nil {
+		n.rhs, err = p.expression(0)
+		if err != nil {
 			return nil, err
 		}
 		if p.isOp(":") {
-			if err = p.advance(true); err != nil {
+			err = p.advance(true)
+			if err != nil {
 				return nil, err
 			}
 			n.alt, err = p.expression(0)
@@ -426,7 +438,8 @@ func (p *parser) sortTerms(n *ast) *Error {
 			}
 		}
 		var err *Error
-		if t.expr, err = p.expression(0); err != nil {
+		t.expr, err = p.expression(0)
+		if err != nil {
 			return err
 		}
 		n.terms = append(n.terms, t)

@@ -190,7 +190,8 @@ func (ev *evaluator) nameStep(s *pathStep, items []value, mark int, last bool) (
 		case kObject:
 			v = ev.get(it.obj(), s.name, s.cache)
 		case kArray:
-			if v, err = ev.member(it, s.name, s.cache, s.keep); err != nil {
+			v, err = ev.member(it, s.name, s.cache, s.keep)
+			if err != nil {
 				return undefined, false, err
 			}
 		default:
@@ -254,7 +255,8 @@ func (n *pathNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if done {
 		ev.scratch = ev.scratch[:base]
 		if n.keep {
-			if v, err = ev.keepArray(v); err != nil {
+			v, err = ev.keepArray(v)
+			if err != nil {
 				return undefined, err
 			}
 		}
@@ -379,7 +381,8 @@ func (n *pathNode) mapStep(ev *evaluator, s *pathStep, items []value, fr *frame,
 			return undefined, false, err
 		}
 		for k := range s.stages {
-			if v, err = s.stages[k].apply(ev, v, fr); err != nil {
+			v, err = s.stages[k].apply(ev, v, fr)
+			if err != nil {
 				return undefined, false, err
 			}
 		}

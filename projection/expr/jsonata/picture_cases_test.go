@@ -93,7 +93,8 @@ func TestPictureRoundTrip(t *testing.T) {
 	}
 	for _, picture := range []string{
 		isoFormat[:len(isoFormat)-len("[Z01:01t]")], "[D1o] [MNn] [Y0001] [h]:[m01]:[s01] [P] [f001]",
-		"[Y0001][M01][D01][H01][m01][s01][f001]", "[Yw], [Mw], [Dwo] [H]:[m]:[s].[f001]", "[Y]-[d] [MNn][D01] [H]:[m]:[s].[f001]",
+		"[Y0001][M01][D01][H01][m01][s01][f001]",
+		"[Yw], [Mw], [Dwo] [H]:[m]:[s].[f001]", "[Y]-[d] [MNn][D01] [H]:[m]:[s].[f001]",
 	} {
 		for ms := int64(-62135596800000 + 1950*365*dayMillis); ms < 4e12; ms += 987654321017 / 97 {
 			text, err := formatMillis(m, float64(ms), picture, true, nil)
@@ -177,7 +178,10 @@ func FuzzPictures(f *testing.F) {
 	f.Fuzz(func(t *testing.T, number float64, text, picture, option, zone string) {
 		m := &regexBudget{limit: 300_000}
 		for _, row := range []pictureRow{
-			{"formatNumber", number, picture, map[string]any{"minus-sign": option, "percent": option, "grouping-separator": text}},
+			{
+				"formatNumber", number, picture,
+				map[string]any{"minus-sign": option, "percent": option, "grouping-separator": text},
+			},
 			{"formatNumber", number, picture, nil},
 			{"formatInteger", number, picture, nil},
 			{"parseInteger", text, picture, nil},

@@ -29,7 +29,8 @@ func formatMillis(m meter, millis float64, picture string, hasPicture bool, time
 		p := &parts[i]
 		text := p.literal
 		if p.component != 0 {
-			if text, err = p.format(m, c, hours, minutes); err != nil {
+			text, err = p.format(m, c, hours, minutes)
+			if err != nil {
 				return "", err
 			}
 		}
@@ -116,7 +117,8 @@ func (p *datePart) formatZone(m meter, hours, minutes float64) (string, error) {
 	case p.integer.regular > 0:
 		text, err = p.integer.format(m, offset)
 	case digits == 1 || digits == 2:
-		if text, err = p.integer.format(m, hours); err == nil && minutes != 0 {
+		text, err = p.integer.format(m, hours)
+		if err == nil && minutes != 0 {
 			var rest string
 			rest, err = formatInteger(m, minutes, "00")
 			text += ":" + rest

@@ -55,7 +55,8 @@ func parseMillis(m meter, timestamp string, picture string, hasPicture bool, now
 		if 2*group+1 >= len(spans) || spans[2*group] < 0 {
 			continue
 		}
-		if values[p.component], err = p.parse(m, in.slice(spans[2*group], spans[2*group+1])); err != nil {
+		values[p.component], err = p.parse(m, in.slice(spans[2*group], spans[2*group+1]))
+		if err != nil {
 			return 0, false, err
 		}
 	}
@@ -292,7 +293,8 @@ func (d dateValues) resolve(nowMillis int64) (float64, error) {
 
 // fullYear is what JavaScript's Date.UTC makes of a year.
 func fullYear(y float64) float64 {
-	if y = math.Trunc(y); y >= 0 && y <= 99 {
+	y = math.Trunc(y)
+	if y >= 0 && y <= 99 {
 		return 1900 + y
 	}
 	return y

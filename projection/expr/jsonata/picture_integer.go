@@ -281,10 +281,14 @@ func formatRoman(m meter, value float64) (string, error) {
 }
 
 var (
-	smallWords = strings.Fields("Zero One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen Fourteen " +
-		"Fifteen Sixteen Seventeen Eighteen Nineteen")
-	smallOrdinals = strings.Fields("Zeroth First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth Eleventh Twelfth " +
-		"Thirteenth Fourteenth Fifteenth Sixteenth Seventeenth Eighteenth Nineteenth")
+	smallWords = strings.Fields(
+		"Zero One Two Three Four Five Six Seven Eight Nine Ten Eleven Twelve Thirteen Fourteen " +
+			"Fifteen Sixteen Seventeen Eighteen Nineteen",
+	)
+	smallOrdinals = strings.Fields(
+		"Zeroth First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth Eleventh Twelfth " +
+			"Thirteenth Fourteenth Fifteenth Sixteenth Seventeenth Eighteenth Nineteenth",
+	)
 	decadeWords    = strings.Fields("Twenty Thirty Forty Fifty Sixty Seventy Eighty Ninety")
 	magnitudeWords = strings.Fields("Thousand Million Billion Trillion")
 )

@@ -116,7 +116,9 @@ func (f *decimalFormat) parse(text []uint16) *subPicture {
 		for !solid(text[last]) {
 			last--
 		}
-		p.prefix, p.active, p.suffix = text[:first], text[first:last+1], text[last+1:]
+		p.prefix = text[:first]
+		p.active = text[first : last+1]
+		p.suffix = text[last+1:]
 	}
 	mantissa := p.active
 	// jsonata-js applies the position in the whole text to the part without its
@@ -182,7 +184,8 @@ func (f *decimalFormat) check(p *subPicture) string {
 	if p.hasExponent && len(p.exponent) > 0 && (has(f.percent) || has(f.perMille)) {
 		code = "D3092"
 	}
-	if p.hasExponent && (len(p.exponent) == 0 || slices.ContainsFunc(p.exponent, func(u uint16) bool { return !f.isDigit(u) })) {
+	if p.hasExponent &&
+		(len(p.exponent) == 0 || slices.ContainsFunc(p.exponent, func(u uint16) bool { return !f.isDigit(u) })) {
 		code = "D3093"
 	}
 	return code
@@ -212,7 +215,8 @@ func (f *decimalFormat) analyse(p *subPicture) {
 	// jsonata-js looks for the first separator in the fraction, but for the
 	// others in the integer part.
 	for i, part := -1, p.fraction; ; part = p.integer {
-		if i = indexUnits(part, f.grouping, i+1); i < 0 {
+		i = indexUnits(part, f.grouping, i+1)
+		if i < 0 {
 			break
 		}
 		_, before := counts(p.fraction[:min(i, len(p.fraction))])

@@ -99,11 +99,17 @@ func powLog2(ax float64) powLog {
 	n += float64(ix>>20 - 0x3ff)
 	j := ix & 0x000fffff
 	ix = j | 0x3ff00000
-	bp, dphi, dplo, k := 1.0, 0.0, 0.0, int32(0)
+	bp := 1.0
+	dphi := 0.0
+	dplo := 0.0
+	k := int32(0)
 	switch {
 	case j <= 0x3988e: // |x| < sqrt(3/2)
 	case j < 0xbb67a: // |x| < sqrt(3)
-		bp, dphi, dplo, k = 1.5, 5.84962487220764160156e-01, 1.35003920212974897128e-08, 1
+		bp = 1.5
+		dphi = 5.84962487220764160156e-01
+		dplo = 1.35003920212974897128e-08
+		k = 1
 	default:
 		n++
 		ix -= 0x00100000

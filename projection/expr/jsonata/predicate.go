@@ -49,19 +49,22 @@ func (n *filterNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 		if v.isArray() && v.arr().tuples != nil {
 			ts := v.arr().tuples
 			for i := range n.stages {
-				if ts, err = n.stages[i].applyTuples(ev, ts, n.layout, fr); err != nil {
+				ts, err = n.stages[i].applyTuples(ev, ts, n.layout, fr)
+				if err != nil {
 					return undefined, err
 				}
 			}
 			return ev.tupleArray(ts), nil
 		}
 		// No tuples came: the predicates still expect a frame of theirs.
-		if fr, err = ev.tupleFrame(&tuple{}, n.layout, fr); err != nil {
+		fr, err = ev.tupleFrame(&tuple{}, n.layout, fr)
+		if err != nil {
 			return undefined, err
 		}
 	}
 	for i := range n.stages {
-		if v, err = n.stages[i].apply(ev, v, fr); err != nil {
+		v, err = n.stages[i].apply(ev, v, fr)
+		if err != nil {
 			return undefined, err
 		}
 	}

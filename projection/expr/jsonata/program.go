@@ -149,9 +149,14 @@ func (p *Program) Eval(ctx context.Context, in Input, lim Limits) (Result, error
 	return p.evalWith(ctx, in, lim, nil)
 }
 
-func (p *Program) evalWith(ctx context.Context, in Input, lim Limits, bindings map[string]value) (res Result, err error) {
+func (p *Program) evalWith(
+	ctx context.Context, in Input, lim Limits, bindings map[string]value,
+) (res Result, err error) {
 	ev := idle.Get().(*evaluator)
-	ev.ctx, ev.prog, ev.lim, ev.bindings = ctx, p, lim.withDefaults(), bindings
+	ev.lim = lim.withDefaults()
+	ev.ctx = ctx
+	ev.prog = p
+	ev.bindings = bindings
 	res, err = p.run(ev, in)
 	ev.rest()
 	return res, err
@@ -187,7 +192,13 @@ func (p *Program) run(ev *evaluator, in Input) (res Result, err error) {
 			}
 			res, err = Result{}, newError("L0009", "the evaluation failed unexpectedly: %v", fmt.Sprintf("%T", r))
 		}
-		res.Usage = Usage{Steps: ev.used(), RegexSteps: ev.regexGiven, Bytes: ev.bytes, MaxDepth: ev.maxDepth, OutputBytes: int64(len(res.JSON))}
+		res.Usage = Usage{
+			Steps:       ev.used(),
+			RegexSteps:  ev.regexGiven,
+			Bytes:       ev.bytes,
+			MaxDepth:    ev.maxDepth,
+			OutputBytes: int64(len(res.JSON)),
+		}
 	}()
 	if ctx.Err() != nil {
 		return res, cancelled(ctx)
@@ -223,7 +234,8 @@ func (ev *evaluator) evaluate(in Input) (value, error) {
 		return undefined, err
 	}
 	if p.writes && in.form == inputValue {
-		if root, err = ev.rebuild(root, exactly, 0); err != nil {
+		root, err = ev.rebuild(root, exactly, 0)
+		if err != nil {
 			return undefined, err
 		}
 	}

@@ -180,7 +180,14 @@ func (a *reAssembler) loop(n *reNode, back bool) {
 		if back {
 			op = opRunBack
 		}
-		a.emit(reInst{op: op, set: a.set(body.set), min: int32(n.min), max: int32(n.max), lazy: n.lazy, next: -1})
+		a.emit(reInst{
+			op:   op,
+			set:  a.set(body.set),
+			min:  int32(n.min),
+			max:  int32(n.max),
+			lazy: n.lazy,
+			next: -1,
+		})
 		return
 	}
 	nullable := body.nullable()
@@ -231,8 +238,14 @@ func (a *reAssembler) loop(n *reNode, back bool) {
 		a.emit(split(head, a.here()+1))
 	default:
 		in := reInst{
-			op: opLoop, min: int32(n.min), max: int32(n.max), lazy: n.lazy, begin: -1,
-			count: a.register(), a: int32(n.firstGroup), set: int32(n.lastGroup),
+			op:    opLoop,
+			min:   int32(n.min),
+			max:   int32(n.max),
+			lazy:  n.lazy,
+			begin: -1,
+			count: a.register(),
+			a:     int32(n.firstGroup),
+			set:   int32(n.lastGroup),
 		}
 		if nullable {
 			in.begin = a.register()

@@ -105,8 +105,12 @@ func search[T byte | uint16](mt *matcher, re *regex, in []T, text string, start 
 
 // runRegex tries a match at one offset and leaves the spans in the registers.
 func runRegex[T byte | uint16](mt *matcher, re *regex, in []T, start int) (bool, error) {
-	prog, regs, stack := re.prog, mt.regs, mt.stack[:0]
-	pc, pos, end := int32(0), int32(start), int32(len(in))
+	prog := re.prog
+	regs := mt.regs
+	stack := mt.stack[:0]
+	pc := int32(0)
+	pos := int32(start)
+	end := int32(len(in))
 
 	for {
 		mt.steps++

@@ -303,9 +303,14 @@ func (p *reParser) group() (*reNode, bool, error) {
 	case p.eat("?!"):
 		node.kind, node.negative = reLook, true
 	case p.eat("?<="):
-		node.kind, node.behind, quantifiable = reLook, true, false
+		node.kind = reLook
+		node.behind = true
+		quantifiable = false
 	case p.eat("?<!"):
-		node.kind, node.behind, node.negative, quantifiable = reLook, true, true, false
+		node.kind = reLook
+		node.behind = true
+		node.negative = true
+		quantifiable = false
 	case p.eat("?<"):
 		name, ok := p.groupName()
 		if !ok {
@@ -352,7 +357,8 @@ func (p *reParser) groupName() (string, bool) {
 		switch {
 		case c == '\\':
 			var ok bool
-			if r, ok = p.nameEscape(); !ok {
+			r, ok = p.nameEscape()
+			if !ok {
 				return "", false
 			}
 		case isHighSurrogate(uint16(c)) && p.at(0) >= 0 && isLowSurrogate(uint16(p.at(0))):
@@ -397,12 +403,14 @@ func (p *reParser) nameEscape() (rune, bool) {
 
 func isIdentifierRune(r rune, first bool) bool {
 	switch {
-	case r == '$' || r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) || unicode.Is(unicode.Other_ID_Start, r):
+	case r == '$' || r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nl, r) ||
+		unicode.Is(unicode.Other_ID_Start, r):
 		return r != 0x2e2f // VERTICAL TILDE is pattern syntax
 	case first:
 		return false
 	}
-	return r == 0x200c || r == 0x200d || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
+	return r == 0x200c || r == 0x200d ||
+		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
 }
 
 // hex reads exactly n hexadecimal digits or nothing.

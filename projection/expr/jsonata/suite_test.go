@@ -207,7 +207,10 @@ func TestSitemapCorpus(t *testing.T) {
 		c := cv.obj()
 		total++
 		raw := jsonText(t, contexts.get(textOf(c.get("ctx"))))
-		detail := runCase(textOf(c.get("expr")), JSONInput([]byte(raw)), textOf(c.get("text")), c.get("undefined").kind() == kBool, textOf(c.get("code")))
+		detail := runCase(
+			textOf(c.get("expr")), JSONInput([]byte(raw)), textOf(c.get("text")),
+			c.get("undefined").kind() == kBool, textOf(c.get("code")),
+		)
 		if detail != "" {
 			t.Errorf("%s: %s\n\t%s", textOf(c.get("id")), textOf(c.get("expr")), detail)
 			continue

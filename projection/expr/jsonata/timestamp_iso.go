@@ -43,27 +43,35 @@ func parseISO(s string) (float64, bool) {
 		month, day := 1.0, 1.0
 		hasMonth, hasDay := strings.Contains(form, "M"), strings.Contains(form, "D")
 		if hasMonth {
-			if month, ok = part('-', '1'); !ok {
+			month, ok = part('-', '1')
+			if !ok {
 				continue
 			}
 		}
 		if hasDay {
-			if day, ok = part('-', '3'); !ok {
+			day, ok = part('-', '3')
+			if !ok {
 				continue
 			}
 		}
 		var hour, minute, sec float64
 		hasTime := false
 		start := at
-		if hour, ok = part('T', '2'); ok {
-			if minute, ok = part(':', '5'); ok {
-				if sec, ok = part(':', '5'); ok {
+		hour, ok = part('T', '2')
+		if ok {
+			minute, ok = part(':', '5')
+			if ok {
+				sec, ok = part(':', '5')
+				if ok {
 					hasTime = true
 				}
 			}
 		}
 		if !hasTime {
-			at, hour, minute, sec = start, 0, 0, 0
+			at = start
+			hour = 0
+			minute = 0
+			sec = 0
 		}
 		fraction := ""
 		if at+1 < len(s) && s[at] == '.' && s[at+1] >= '0' && s[at+1] <= '9' {
@@ -74,7 +82,9 @@ func parseISO(s string) (float64, bool) {
 			fraction = s[at+1 : end]
 			at = end
 		}
-		zone, hasZone, utc := 0.0, false, false
+		zone := 0.0
+		hasZone := false
+		utc := false
 		if at < len(s) {
 			switch s[at] {
 			case 'Z':
@@ -131,11 +141,12 @@ func parseISO(s string) (float64, bool) {
 			month = math.NaN()
 		}
 		milli := leadingInteger((fraction + "000")[:3])
-		if !(month >= 1 && month <= 12 && day >= 1 && day <= 31) || hour > 24 ||
-			hour == 24 && (minute > 0 || sec > 0 || milli > 0) {
+		beyond := hour > 24 || hour == 24 && (minute > 0 || sec > 0 || milli > 0)
+		if !(month >= 1 && month <= 12 && day >= 1 && day <= 31) || beyond {
 			return math.NaN(), true
 		}
-		return daysFromCivil(year, month, day)*dayMillis + hour*3600000 + minute*60000 + sec*1000 + milli - zone*60000, true
+		return daysFromCivil(year, month, day)*dayMillis + hour*3600000 + minute*60000 + sec*1000 + milli - zone*60000,
+			true
 	}
 	return 0, false
 }

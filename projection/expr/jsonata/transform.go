@@ -60,7 +60,9 @@ func (n *transformNode) run(ev *evaluator, in value, f *function) (value, error)
 		names := elements(del)
 		for _, k := range names {
 			if !k.isString() {
-				return undefined, ev.fail("T2012", n.pos, "", "what a transform deletes must be a string or an array of strings")
+				return undefined, ev.fail(
+					"T2012", n.pos, "", "what a transform deletes must be a string or an array of strings",
+				)
 			}
 		}
 		if err := ev.removeFrom(hit, names); err != nil {
@@ -200,7 +202,8 @@ func (ev *evaluator) rebuild(v value, how copying, depth int) (value, error) {
 			return undefined, err
 		}
 		for i, it := range items {
-			if out[i], err = ev.rebuild(it, how, depth+1); err != nil {
+			out[i], err = ev.rebuild(it, how, depth+1)
+			if err != nil {
 				return undefined, err
 			}
 		}
@@ -212,7 +215,8 @@ func (ev *evaluator) rebuild(v value, how copying, depth int) (value, error) {
 			return undefined, err
 		}
 		for i, it := range o.vals {
-			if out[i], err = ev.rebuild(it, how, depth+1); err != nil {
+			out[i], err = ev.rebuild(it, how, depth+1)
+			if err != nil {
 				return undefined, err
 			}
 		}

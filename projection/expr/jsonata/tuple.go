@@ -186,7 +186,8 @@ func (n *pathNode) evalTuples(ev *evaluator, in value, fr *frame) (value, error)
 			return undefined, err
 		}
 		for k := range s.stages {
-			if ts, err = s.stages[k].applyTuples(ev, ts, n.layout, fr); err != nil {
+			ts, err = s.stages[k].applyTuples(ev, ts, n.layout, fr)
+			if err != nil {
 				return undefined, err
 			}
 		}
@@ -293,7 +294,9 @@ func (ev *evaluator) addTuple(ts *tupleStream, t tuple) error {
 	return ev.tick()
 }
 
-func (n *pathNode) sortTuples(ev *evaluator, s *pathStep, ts *tupleStream, items []value, fr *frame) (*tupleStream, error) {
+func (n *pathNode) sortTuples(
+	ev *evaluator, s *pathStep, ts *tupleStream, items []value, fr *frame,
+) (*tupleStream, error) {
 	if ts != nil {
 		order, err := s.sort.order(ev, len(ts.list), func(i int) (value, *frame, error) {
 			f, err := ev.tupleFrame(&ts.list[i], n.layout, fr)

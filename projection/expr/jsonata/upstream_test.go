@@ -54,7 +54,8 @@ func TestUpstreamFaults(t *testing.T) {
 	}
 	for _, f := range upstreamFaults(t) {
 		entry := "- **" + f.Fault + "**: " + f.Why
-		if words := strings.Join(strings.Fields(string(page)), " "); !strings.Contains(words, strings.Join(strings.Fields(entry), " ")) {
+		words := strings.Join(strings.Fields(string(page)), " ")
+		if !strings.Contains(words, strings.Join(strings.Fields(entry), " ")) {
 			t.Errorf("docs/reference/expressions.md does not have the entry\n%s", entry)
 		}
 		listed = append(listed, f.Fault)
@@ -70,7 +71,8 @@ func TestUpstreamFaults(t *testing.T) {
 			}
 		}
 	}
-	if repaired = slices.Compact(repaired); !slices.Equal(listed, repaired) {
+	repaired = slices.Compact(repaired)
+	if !slices.Equal(listed, repaired) {
 		t.Errorf("upstream_faults.json lists %q, repairs.js repairs %q", listed, repaired)
 	}
 }

@@ -279,7 +279,8 @@ func (c *Client) write(ctx context.Context, frames []byte) error {
 	defer func() { <-c.writing }()
 	deadline := time.Now().Add(writeTimeout)
 	theirs, bounded := ctx.Deadline()
-	if bounded = bounded && theirs.Before(deadline); bounded {
+	bounded = bounded && theirs.Before(deadline)
+	if bounded {
 		deadline = theirs
 	}
 	err := c.transport.Send(frames, deadline)

@@ -61,13 +61,17 @@ func (p *pipe) Receive() ([]byte, error) {
 		p.scanned = p.end - p.start
 		switch {
 		case p.start == p.end:
-			p.start, p.end, p.scanned = 0, 0, 0
+			p.start = 0
+			p.end = 0
+			p.scanned = 0
 			if len(p.buf) > 4<<20 {
 				p.buf = make([]byte, 64<<10) // a large answer does not keep its memory
 			}
 		case p.skipping || p.scanned > maxFrame:
 			p.skipping = true
-			p.start, p.end, p.scanned = 0, 0, 0
+			p.start = 0
+			p.end = 0
+			p.scanned = 0
 		case p.end == len(p.buf):
 			if p.start > len(p.buf)/2 {
 				copy(p.buf, p.buf[p.start:p.end])

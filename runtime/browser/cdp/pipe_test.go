@@ -84,7 +84,9 @@ func TestPipeOwesWhatItBegan(t *testing.T) {
 }
 
 func TestUnquote(t *testing.T) {
-	for _, s := range []string{"", "plain", `a"b\c/d`, "\b\f\n\r\t\x00\x1f", "é漢😀", strings.Repeat(`\"`, 1000), "\u2028<>&"} {
+	for _, s := range []string{
+		"", "plain", `a"b\c/d`, "\b\f\n\r\t\x00\x1f", "é漢😀", strings.Repeat(`\"`, 1000), "\u2028<>&",
+	} {
 		q, _ := json.Marshal(s)
 		got, ok := cdp.Unquote(q)
 		if !ok || string(got) != s {
@@ -110,7 +112,8 @@ func TestUnquote(t *testing.T) {
 // The scanner agrees with encoding/json on valid frames and survives all others.
 func FuzzScanTop(f *testing.F) {
 	for _, s := range []string{
-		`{"id":1,"result":{"a":[1,{"b":"}"}]},"sessionId":"S"}`, `{"method":"M","params":{"x":"\"\\"}}`, ` { "id" : 7 , "error" : { } } `, `{}`, `{"a`, `{"id":1}x`, `{"method":"a\u0062"}`,
+		`{"id":1,"result":{"a":[1,{"b":"}"}]},"sessionId":"S"}`, `{"method":"M","params":{"x":"\"\\"}}`,
+		` { "id" : 7 , "error" : { } } `, `{}`, `{"a`, `{"id":1}x`, `{"method":"a\u0062"}`,
 		"{\"method\":\"\xff\"}", "{\"sessionId\":\"a\xc3\"}", // no UTF-8
 	} {
 		f.Add([]byte(s))
@@ -126,10 +129,12 @@ func FuzzScanTop(f *testing.F) {
 			Method    string `json:"method"`
 			SessionID string `json:"sessionId"`
 		}
-		if json.Unmarshal(b, &want) != nil || bytes.ContainsRune(b, '\\') || bytes.Contains(bytes.ToLower(b), []byte("null")) || !ok {
+		if json.Unmarshal(b, &want) != nil || bytes.ContainsRune(b, '\\') ||
+			bytes.Contains(bytes.ToLower(b), []byte("null")) || !ok {
 			return
 		}
-		if len(m) == strings.Count(string(b), `":`) && exactKeys(m) && (method != want.Method || session != want.SessionID || id != want.ID) {
+		if len(m) == strings.Count(string(b), `":`) && exactKeys(m) &&
+			(method != want.Method || session != want.SessionID || id != want.ID) {
 			t.Errorf("%q: got %q %q %d, want %+v", b, method, session, id, want)
 		}
 	})

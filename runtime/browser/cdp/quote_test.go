@@ -13,7 +13,10 @@ import (
 // FuzzQuote: what is written as a JSON string reads as what json.Marshal would have
 // written, with bytes that are not UTF-8 replaced.
 func FuzzQuote(f *testing.F) {
-	for _, s := range []string{"", "plain", `"quoted\"`, "line\nline\r\t\x00\x1f\x7f", "<a href='x'>&</a>", "äöü \u2028 \U0001f600", "\xff\xfe in \xc3", "\xed\xa0\x80", "end\\"} {
+	for _, s := range []string{
+		"", "plain", `"quoted\"`, "line\nline\r\t\x00\x1f\x7f", "<a href='x'>&</a>",
+		"äöü \u2028 \U0001f600", "\xff\xfe in \xc3", "\xed\xa0\x80", "end\\",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -31,7 +34,8 @@ func FuzzQuote(f *testing.F) {
 }
 
 // difficultText has what a string literal, the JSON around it and the JSON in it escape.
-const difficultText = "plain 'single' \"double\" \\back\\ `tick` ${x} </script> \\' \\\" \\u0041 äöü \u2028\u2029 \U0001f600 \x7f\ttab"
+const difficultText = "plain 'single' \"double\" \\back\\ `tick` ${x} </script> \\' \\\" \\u0041 äöü \u2028\u2029 " +
+	"\U0001f600 \x7f\ttab"
 
 // FuzzLiteral: within JSON a JavaScript string literal reads as what was written, and
 // ends nowhere else.

@@ -169,7 +169,8 @@ func valueEnd(b []byte, i int) int {
 		for i < len(b) {
 			switch b[i] {
 			case '"':
-				if i = stringEnd(b, i); i < 0 {
+				i = stringEnd(b, i)
+				if i < 0 {
 					return -1
 				}
 				continue

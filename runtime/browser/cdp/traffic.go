@@ -47,12 +47,26 @@ func (t *Traffic) write(line trafficLine) {
 }
 
 func (t *Traffic) command(id int64, c *Command) {
-	t.write(trafficLine{Kind: "command", ID: id, Session: c.Session, Method: c.Method, Query: queryOf(c.Params), Bytes: len(c.Params)})
+	t.write(trafficLine{
+		Kind:    "command",
+		ID:      id,
+		Session: c.Session,
+		Method:  c.Method,
+		Query:   queryOf(c.Params),
+		Bytes:   len(c.Params),
+	})
 }
 
 func (t *Traffic) answer(id int64, method string, sent time.Time, r Reply) {
 	took := milliseconds(time.Since(sent))
-	t.write(trafficLine{Kind: "answer", ID: id, Method: method, Bytes: len(r.Result), Took: &took, Failed: r.Err != nil})
+	t.write(trafficLine{
+		Kind:   "answer",
+		ID:     id,
+		Method: method,
+		Bytes:  len(r.Result),
+		Took:   &took,
+		Failed: r.Err != nil,
+	})
 }
 
 func (t *Traffic) event(session, method, params []byte) {

@@ -81,7 +81,10 @@ func (c *Log) Console(ctx context.Context) (primitives.ConsoleLog, error) {
 	c.mu.Unlock()
 	if first {
 		// What is stored comes before the answers.
-		err := c.client.Broadcast(ctx, c.tab.Lifetime(), c.tab.Sessions(), cdp.Command{Method: "Runtime.enable"}, cdp.Command{Method: "Log.enable"})
+		err := c.client.Broadcast(
+			ctx, c.tab.Lifetime(), c.tab.Sessions(),
+			cdp.Command{Method: "Runtime.enable"}, cdp.Command{Method: "Log.enable"},
+		)
 		if err != nil {
 			return primitives.ConsoleLog{}, cdp.Explain(err, "recording the console")
 		}
@@ -208,7 +211,9 @@ type callFrames struct {
 func (s callFrames) place(m *primitives.ConsoleMessage) {
 	if len(s.CallFrames) > 0 {
 		top := s.CallFrames[0]
-		m.URL, m.Line, m.Column = top.URL, top.Line+1, top.Column+1
+		m.URL = top.URL
+		m.Line = top.Line + 1
+		m.Column = top.Column + 1
 	}
 }
 
@@ -263,7 +268,9 @@ func thrown(params []byte) (m primitives.ConsoleMessage, ok bool) {
 	if m.Text == "" || !strings.Contains(d.Text, m.Text) && d.Exception.Subtype != "error" {
 		m.Text = strings.TrimSpace(d.Text + " " + m.Text)
 	}
-	m.URL, m.Line, m.Column = d.URL, d.Line+1, d.Column+1
+	m.URL = d.URL
+	m.Line = d.Line + 1
+	m.Column = d.Column + 1
 	if d.URL == "" {
 		d.Stack.place(&m)
 	}

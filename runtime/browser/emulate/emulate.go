@@ -67,7 +67,14 @@ type Emulator struct {
 
 // New makes the emulator of a tab. agent is shared by the tabs of a browser.
 func New(context cdp.BrowserContext, tab Tab, traffic Traffic, agent *Agent, options Options) *Emulator {
-	return &Emulator{client: context.Client, context: context, tab: tab, traffic: traffic, agent: agent, options: options}
+	return &Emulator{
+		client:  context.Client,
+		context: context,
+		tab:     tab,
+		traffic: traffic,
+		agent:   agent,
+		options: options,
+	}
 }
 
 // Emulated implements primitives.EmulatedPage.
@@ -91,15 +98,24 @@ func (e *Emulator) Emulate(ctx context.Context, want primitives.Emulation) error
 	if want.Locale != nil {
 		next.Locale = want.Locale
 		if old.Locale != nil || e.options.Locale != "" { // one override has to end before another can begin
-			commands = append(commands, cdp.Command{Method: "Emulation.setLocaleOverride", Params: []byte(`{"locale":""}`)})
+			commands = append(commands, cdp.Command{
+				Method: "Emulation.setLocaleOverride",
+				Params: []byte(`{"locale":""}`),
+			})
 		}
-		commands = append(commands, cdp.Command{Method: "Emulation.setLocaleOverride", Params: cdp.Object("locale", want.Locale.Locale)})
+		commands = append(commands, cdp.Command{
+			Method: "Emulation.setLocaleOverride",
+			Params: cdp.Object("locale", want.Locale.Locale),
+		})
 	}
 	if want.Timezone != nil {
 		next.Timezone = want.Timezone
 		commands = append(commands,
 			cdp.Command{Method: "Emulation.setTimezoneOverride", Params: []byte(`{"timezoneId":""}`)},
-			cdp.Command{Method: "Emulation.setTimezoneOverride", Params: cdp.Object("timezoneId", want.Timezone.Timezone)})
+			cdp.Command{
+				Method: "Emulation.setTimezoneOverride",
+				Params: cdp.Object("timezoneId", want.Timezone.Timezone),
+			})
 	}
 	if want.Geolocation != nil {
 		next.Geolocation = want.Geolocation
@@ -150,7 +166,9 @@ func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 	if has("viewport") && next.Viewport != nil {
 		next.Viewport = nil
 		if v := e.options.Viewport; v.Width > 0 && v.Height > 0 {
-			commands = append(commands, viewportCommands(&primitives.ViewportEmulation{Width: v.Width, Height: v.Height})...)
+			commands = append(
+				commands, viewportCommands(&primitives.ViewportEmulation{Width: v.Width, Height: v.Height})...,
+			)
 		} else {
 			commands = append(commands, cdp.Command{Method: "Emulation.clearDeviceMetricsOverride"},
 				cdp.Command{Method: "Emulation.setTouchEmulationEnabled", Params: []byte(`{"enabled":false}`)})
@@ -161,14 +179,23 @@ func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 		next.Locale, relocate = nil, true
 		commands = append(commands, cdp.Command{Method: "Emulation.setLocaleOverride", Params: []byte(`{"locale":""}`)})
 		if e.options.Locale != "" {
-			commands = append(commands, cdp.Command{Method: "Emulation.setLocaleOverride", Params: cdp.Object("locale", e.options.Locale)})
+			commands = append(commands, cdp.Command{
+				Method: "Emulation.setLocaleOverride",
+				Params: cdp.Object("locale", e.options.Locale),
+			})
 		}
 	}
 	if has("timezone") && next.Timezone != nil {
 		next.Timezone = nil
-		commands = append(commands, cdp.Command{Method: "Emulation.setTimezoneOverride", Params: []byte(`{"timezoneId":""}`)})
+		commands = append(commands, cdp.Command{
+			Method: "Emulation.setTimezoneOverride",
+			Params: []byte(`{"timezoneId":""}`),
+		})
 		if e.options.Timezone != "" && !e.options.Launched {
-			commands = append(commands, cdp.Command{Method: "Emulation.setTimezoneOverride", Params: cdp.Object("timezoneId", e.options.Timezone)})
+			commands = append(commands, cdp.Command{
+				Method: "Emulation.setTimezoneOverride",
+				Params: cdp.Object("timezoneId", e.options.Timezone),
+			})
 		}
 	}
 	if has("geolocation") && next.Geolocation != nil {
@@ -180,7 +207,10 @@ func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 	}
 	if has("media") && next.Media != nil {
 		next.Media = nil
-		commands = append(commands, cdp.Command{Method: "Emulation.setEmulatedMedia", Params: []byte(`{"media":"","features":[]}`)})
+		commands = append(commands, cdp.Command{
+			Method: "Emulation.setEmulatedMedia",
+			Params: []byte(`{"media":"","features":[]}`),
+		})
 	}
 	if has("network") && next.Network != nil {
 		next.Network = nil
@@ -250,10 +280,16 @@ func (e *Emulator) frameCommands(s *cdp.Session) []cdp.Command {
 	now := e.Emulated()
 	var out []cdp.Command
 	if now.Locale != nil {
-		out = append(out, cdp.Command{Method: "Emulation.setLocaleOverride", Params: cdp.Object("locale", now.Locale.Locale)})
+		out = append(out, cdp.Command{
+			Method: "Emulation.setLocaleOverride",
+			Params: cdp.Object("locale", now.Locale.Locale),
+		})
 	}
 	if now.Timezone != nil {
-		out = append(out, cdp.Command{Method: "Emulation.setTimezoneOverride", Params: cdp.Object("timezoneId", now.Timezone.Timezone)})
+		out = append(out, cdp.Command{
+			Method: "Emulation.setTimezoneOverride",
+			Params: cdp.Object("timezoneId", now.Timezone.Timezone),
+		})
 	}
 	if now.Media != nil {
 		out = append(out, mediaCommand(now.Media))

@@ -15,8 +15,12 @@ const addScript = "Page.addScriptToEvaluateOnNewDocument"
 // defined where the browser has it, on the prototype: a property of navigator
 // itself would be a sign of its own.
 func webDriverCommand(w *primitives.WebDriverEmulation) cdp.Command {
-	source := "Object.defineProperty(Navigator.prototype,'webdriver',{get(){return " + strconv.FormatBool(w.Value) + "},configurable:true,enumerable:true})"
-	return cdp.Command{Method: addScript, Params: append(cdp.AppendQuoted([]byte(`{"runImmediately":true,"source":`), source), '}')}
+	source := "Object.defineProperty(Navigator.prototype,'webdriver',{get(){return " + strconv.FormatBool(w.Value) +
+		"},configurable:true,enumerable:true})"
+	return cdp.Command{
+		Method: addScript,
+		Params: append(cdp.AppendQuoted([]byte(`{"runImmediately":true,"source":`), source), '}'),
+	}
 }
 
 // applyWebDriver replaces the script of every session, or removes it for nil.
@@ -29,7 +33,12 @@ func (e *Emulator) applyWebDriver(ctx context.Context, w *primitives.WebDriverEm
 	for i, s := range e.tab.Sessions() {
 		if id := old[s]; id != "" {
 			const remove = "Page.removeScriptToEvaluateOnNewDocument"
-			e.client.Post(cdp.Command{Session: s.ID, Method: remove, Params: cdp.Object("identifier", id), OnReply: e.client.LogFailure(remove)})
+			e.client.Post(cdp.Command{
+				Session: s.ID,
+				Method:  remove,
+				Params:  cdp.Object("identifier", id),
+				OnReply: e.client.LogFailure(remove),
+			})
 		}
 		if w == nil {
 			continue

@@ -253,9 +253,14 @@ func (t *Transfers) finish(d *download, tooLarge bool) {
 		state = primitives.DownloadFailed
 	}
 	t.mu.Lock()
-	d.State, d.Path, d.SHA256, d.Ended = state, path, sum, time.Now()
+	d.State = state
+	d.Path = path
+	d.SHA256 = sum
+	d.Ended = time.Now()
 	if state == primitives.DownloadCompleted {
-		d.Filename, d.Received, d.Total = filepath.Base(path), size, size
+		d.Filename = filepath.Base(path)
+		d.Received = size
+		d.Total = size
 	}
 	t.mu.Unlock()
 	t.change.Notify()
@@ -326,7 +331,8 @@ func (t *Transfers) undeclared() error {
 	if t.dir != "" {
 		return nil
 	}
-	return fault.New(fault.CapabilityUnavailable, "no folder is declared for downloads, so they are refused").With("capability", "download.files").
+	return fault.New(fault.CapabilityUnavailable, "no folder is declared for downloads, so they are refused").
+		With("capability", "download.files").
 		Next("start the host with a download folder (--download-dir DIR)")
 }
 
@@ -364,7 +370,8 @@ func (t *Transfers) AwaitDownload(ctx context.Context, in, id string) (primitive
 		}
 		t.mu.Unlock()
 		if !known {
-			return primitives.Download{}, fault.New(fault.TargetNotFound, "there is no download with this id").With("download_id", id)
+			return primitives.Download{}, fault.New(fault.TargetNotFound, "there is no download with this id").
+				With("download_id", id)
 		}
 		select {
 		case <-changed:

@@ -15,7 +15,8 @@ import (
 // UploadFiles implements primitives.FilePage.
 func (t *Transfers) UploadFiles(paths []string) ([]primitives.UploadFile, error) {
 	if len(t.uploadDirs) == 0 {
-		return nil, fault.New(fault.CapabilityUnavailable, "no folder is declared for uploads").With("capability", "upload.files").
+		return nil, fault.New(fault.CapabilityUnavailable, "no folder is declared for uploads").
+			With("capability", "upload.files").
 			Next("start the host with an upload folder (--upload-dir DIR)")
 	}
 	files := make([]primitives.UploadFile, len(paths))
@@ -52,7 +53,8 @@ func uploadFile(dirs []string, path string) (primitives.UploadFile, error) {
 		}
 		rel := path
 		if filepath.IsAbs(path) {
-			if rel, err = filepath.Rel(root, filepath.Clean(path)); err != nil {
+			rel, err = filepath.Rel(root, filepath.Clean(path))
+			if err != nil {
 				last = outside
 				continue
 			}
@@ -83,7 +85,11 @@ func uploadFile(dirs []string, path string) (primitives.UploadFile, error) {
 		case !info.Mode().IsRegular():
 			last = fault.New(fault.InvalidArguments, "this is not a file")
 		default:
-			return primitives.UploadFile{Name: filepath.Base(rel), Path: filepath.Join(root, rel), Size: info.Size()}, nil
+			return primitives.UploadFile{
+				Name: filepath.Base(rel),
+				Path: filepath.Join(root, rel),
+				Size: info.Size(),
+			}, nil
 		}
 	}
 	return primitives.UploadFile{}, last

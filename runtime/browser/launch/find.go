@@ -40,7 +40,8 @@ func findAmong(explicit string, system []string) (Found, error) {
 		if err != nil {
 			by := map[string]string{"flag": "--browser", "environment": PathEnv}[c.Source]
 			return Found{}, fault.New(fault.BrowserNotFound, "the browser that %s names cannot be run: %v", by, err).
-				With("path", c.Path).Next("correct the path, or leave " + by + " away to use a browser that is found; to install one: " + installHint())
+				With("path", c.Path).Next("correct the path, or leave " + by +
+				" away to use a browser that is found; to install one: " + installHint())
 		}
 		return Found{path, c.Source}, nil
 	}

@@ -38,12 +38,33 @@ func TestFind(t *testing.T) {
 		want                                             launch.Found
 		code                                             fault.Code
 	}{
-		{name: "flag wins", explicit: explicit, env: fromEnv, path: "bin", want: launch.Found{Path: explicit, Source: "flag"}},
+		{
+			name:     "flag wins",
+			explicit: explicit,
+			env:      fromEnv,
+			path:     "bin",
+			want:     launch.Found{Path: explicit, Source: "flag"},
+		},
 		{name: "environment", env: fromEnv, path: "bin", want: launch.Found{Path: fromEnv, Source: "environment"}},
-		{name: "a named one that is missing is an error", explicit: "/no/such/browser", path: "bin", code: fault.BrowserNotFound},
-		{name: "a variable that is wrong is an error", env: "/no/such/browser", path: "bin", code: fault.BrowserNotFound},
+		{
+			name:     "a named one that is missing is an error",
+			explicit: "/no/such/browser",
+			path:     "bin",
+			code:     fault.BrowserNotFound,
+		},
+		{
+			name: "a variable that is wrong is an error",
+			env:  "/no/such/browser",
+			path: "bin",
+			code: fault.BrowserNotFound,
+		},
 		{name: "system", path: "bin", playwright: "pw", want: launch.Found{Path: system, Source: "system"}},
-		{name: "newest of a cache", playwright: "pw", puppeteer: "pp", want: launch.Found{Path: recent, Source: "playwright cache"}},
+		{
+			name:       "newest of a cache",
+			playwright: "pw",
+			puppeteer:  "pp",
+			want:       launch.Found{Path: recent, Source: "playwright cache"},
+		},
 		{name: "puppeteer", puppeteer: "pp", want: launch.Found{Path: puppeteer, Source: "puppeteer cache"}},
 		{name: "none", code: fault.BrowserNotFound},
 	} {
@@ -73,7 +94,10 @@ func TestFindRunsNothingOfTheWorkingDirectory(t *testing.T) {
 		t.Skip("the places are those of Linux")
 	}
 	dir := t.TempDir()
-	for _, path := range []string{"ms-playwright/chromium-1/chrome-linux/chrome", ".cache/puppeteer/chrome/linux-1/chrome-linux64/chrome", "0/chromium-1/chrome-linux/chrome"} {
+	for _, path := range []string{
+		"ms-playwright/chromium-1/chrome-linux/chrome",
+		".cache/puppeteer/chrome/linux-1/chrome-linux64/chrome", "0/chromium-1/chrome-linux/chrome",
+	} {
 		path = filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -83,7 +107,9 @@ func TestFindRunsNothingOfTheWorkingDirectory(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	for _, name := range []string{launch.PathEnv, "HOME", "XDG_CACHE_HOME", "PLAYWRIGHT_BROWSERS_PATH", "PUPPETEER_CACHE_DIR", "PATH"} {
+	for _, name := range []string{
+		launch.PathEnv, "HOME", "XDG_CACHE_HOME", "PLAYWRIGHT_BROWSERS_PATH", "PUPPETEER_CACHE_DIR", "PATH",
+	} {
 		t.Setenv(name, "")
 	}
 	for _, playwright := range []string{"", "0"} {

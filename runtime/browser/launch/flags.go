@@ -86,16 +86,17 @@ func commandLine(o *Options, dir string) []string {
 // pages that are rendered before anybody opened them, painting that waits for
 // a heuristic after a navigation, and the address bar's lists that are pages: two
 // are loaded for each window, for half a second of a processor and 30 MB.
-const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter,DialMediaRouteProvider," +
-	"GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2,PaintHolding,LensOverlay,DestroyProfileOnBrowserClose," +
-	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter," +
+	"DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2," +
+	"PaintHolding,LensOverlay,DestroyProfileOnBrowserClose,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
 // mousePresence makes (hover: hover) and (pointer: fine) match, as they do where a
 // mouse is on the desk: our input is a mouse's. A machine without one says that
 // there is none, and pages then show what they have for fingers: no menus that
 // open under the pointer, pickers of dates that cannot be typed into. The
 // numbers are Chromium's: hover is 2, a fine pointer 4.
-const mousePresence = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+const mousePresence = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4," +
+	"availablePointerTypes=4"
 
 // NeedsNoSandbox reports whether Chromium refuses to start with its sandbox.
 func NeedsNoSandbox() bool {

@@ -20,7 +20,10 @@ func Install(ctx context.Context, missing error, out io.Writer) error {
 		return missing
 	}
 	_, _ = io.WriteString(out, "outrider: installing chromium with apt-get\n")
-	for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", "chromium", "fonts-liberation"}} {
+	for _, args := range [][]string{
+		{"update"},
+		{"install", "-y", "--no-install-recommends", "chromium", "fonts-liberation"},
+	} {
 		var printed bytes.Buffer
 		cmd := exec.CommandContext(ctx, apt, args...)
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
@@ -31,7 +34,8 @@ func Install(ctx context.Context, missing error, out io.Writer) error {
 				tail = tail[len(tail)-2000:]
 			}
 			_, _ = out.Write(append(tail, '\n'))
-			return fault.Wrap(fault.BrowserNotFound, err, "installing chromium with apt-get").Next("install Chromium by hand, or set OUTRIDER_BROWSER to its path")
+			return fault.Wrap(fault.BrowserNotFound, err, "installing chromium with apt-get").
+				Next("install Chromium by hand, or set OUTRIDER_BROWSER to its path")
 		}
 	}
 	return nil

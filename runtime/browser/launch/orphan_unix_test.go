@@ -149,7 +149,8 @@ func residentKB(t *testing.T, dir string) int {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, _ := os.ReadFile(path)
-		if !strings.HasPrefix(string(line), "/bin/sh\x00-c\x00") || !strings.HasSuffix(string(line), "\x00"+dir+"\x00") {
+		if !strings.HasPrefix(string(line), "/bin/sh\x00-c\x00") ||
+			!strings.HasSuffix(string(line), "\x00"+dir+"\x00") {
 			continue
 		}
 		status, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "status"))
@@ -190,7 +191,9 @@ func TestALongTemporaryFolder(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", long)
 	b := browsertest.Launch(t, nil)
-	if _, err := b.NewTab(browsertest.Within(t, 30*time.Second), "data:text/html,hello", browser.TabOptions{}); err != nil {
+	if _, err := b.NewTab(
+		browsertest.Within(t, 30*time.Second), "data:text/html,hello", browser.TabOptions{},
+	); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(b.ProfileDir(), long) {
@@ -207,7 +210,9 @@ func TestKilledBrowserLeavesNothing(t *testing.T) {
 	defer os.RemoveAll(tmp)
 	t.Setenv("TMPDIR", tmp)
 	b := browsertest.Launch(t, nil)
-	if _, err := b.NewTab(browsertest.Within(t, 30*time.Second), "data:text/html,hello", browser.TabOptions{}); err != nil {
+	if _, err := b.NewTab(
+		browsertest.Within(t, 30*time.Second), "data:text/html,hello", browser.TabOptions{},
+	); err != nil {
 		t.Fatal(err)
 	}
 	dir := b.ProfileDir()

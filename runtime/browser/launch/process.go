@@ -72,14 +72,17 @@ func Start(o Options) (*Process, cdp.Transport, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("making a profile directory: %w", err)
 		}
-		p.dir, p.temporary, watched = dir, true, dir
+		p.dir = dir
+		p.temporary = true
+		watched = dir
 	}
 	lost := o.OnWatchdogLost
 	if lost == nil {
 		lost = func(error) {}
 	}
 	var err error
-	if p.super, err = startSupervisor(watched, lost); err != nil {
+	p.super, err = startSupervisor(watched, lost)
+	if err != nil {
 		lost(err)
 	}
 	p.cmd = exec.Command(o.Path)

@@ -122,7 +122,8 @@ func supervisorCommand(dir string) (*exec.Cmd, error) {
 		self := "/proc/self/exe" // also when the file was replaced meanwhile
 		if runtime.GOOS != "linux" {
 			var err error
-			if self, err = os.Executable(); err != nil {
+			self, err = os.Executable()
+			if err != nil {
 				return nil, fmt.Errorf("starting the watchdog of the browser: %w", err)
 			}
 		}
@@ -130,7 +131,9 @@ func supervisorCommand(dir string) (*exec.Cmd, error) {
 	} else if installed, err := exec.LookPath("outrider"); err == nil {
 		cmd = exec.Command(installed)
 	} else {
-		return nil, errors.New("starting the watchdog of the browser: there is neither a shell nor an installed outrider")
+		return nil, errors.New(
+			"starting the watchdog of the browser: there is neither a shell nor an installed outrider",
+		)
 	}
 	cmd.Args = []string{"outrider-supervisor"}
 	cmd.Env = []string{superviseEnv + "=" + dir, "GOMAXPROCS=1"}

@@ -93,13 +93,22 @@ func (l *Listener) FrameBegan(s *cdp.Session, frame string, page string) {
 		return
 	}
 	l.client.Post(
-		cdp.Command{Session: s.ID, Method: "Page.createIsolatedWorld", Params: cdp.Object("frameId", frame, "worldName", l.world.Name)},
+		cdp.Command{
+			Session: s.ID,
+			Method:  "Page.createIsolatedWorld",
+			Params:  cdp.Object("frameId", frame, "worldName", l.world.Name),
+		},
 		l.bindCommand(s),
 	)
 }
 
 func (l *Listener) bindCommand(s *cdp.Session) cdp.Command {
-	return cdp.Command{Session: s.ID, Method: "Runtime.addBinding", Params: cdp.Object("name", l.world.Binding, "executionContextName", l.world.Name), OnReply: func(cdp.Reply) {}}
+	return cdp.Command{
+		Session: s.ID,
+		Method:  "Runtime.addBinding",
+		Params:  cdp.Object("name", l.world.Binding, "executionContextName", l.world.Name),
+		OnReply: func(cdp.Reply) {},
+	}
 }
 
 // Replace puts another script into every document from here on, before its own
@@ -185,7 +194,11 @@ func (l *Listener) note(s *cdp.Session, version int, id string) {
 	}
 	l.mu.Unlock()
 	if old != "" {
-		l.client.Post(cdp.Command{Session: s.ID, Method: "Page.removeScriptToEvaluateOnNewDocument", Params: cdp.Object("identifier", old)})
+		l.client.Post(cdp.Command{
+			Session: s.ID,
+			Method:  "Page.removeScriptToEvaluateOnNewDocument",
+			Params:  cdp.Object("identifier", old),
+		})
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 )
 
 // NetworkBody implements primitives.ObservedPage.
-func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.BodyPart, limit int) (primitives.NetworkBody, error) {
+func (t *Traffic) NetworkBody(
+	ctx context.Context, id string, part primitives.BodyPart, limit int,
+) (primitives.NetworkBody, error) {
 	t.mu.Lock()
 	var e *exchange
 	for _, o := range t.entries {
@@ -24,17 +26,22 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 	open := false
 	moved := ""
 	if e != nil {
-		request, s, open, sent = e.request, e.session, e.open, e.sent
+		request = e.request
+		s = e.session
+		open = e.open
+		sent = e.sent
 		moved = e.RedirectedTo
 	}
 	t.mu.Unlock()
 	if e == nil {
-		return primitives.NetworkBody{}, fault.New(fault.TargetNotFound, "no recorded request has this id").With("id", id)
+		return primitives.NetworkBody{}, fault.New(fault.TargetNotFound, "no recorded request has this id").
+			With("id", id)
 	}
 	gone := func(err error) *fault.Error {
 		return &fault.Error{Code: fault.TargetNotFound, Message: "the browser does not have this body", Err: err,
 			Evidence: map[string]any{"id": id, "pending": open},
-			NextStep: "bodies of redirects, failed requests and large or old answers are not kept; make the request again"}
+			NextStep: "bodies of redirects, failed requests and large or old answers are not kept; make the request " +
+				"again"}
 	}
 	if part == primitives.ResponseBody && moved != "" {
 		// The browser has one body for all requests of a chain: that of the last.
@@ -47,7 +54,9 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 		var out struct {
 			PostData string `json:"postData"`
 		}
-		if err := t.client.DoIn(ctx, t.tab.Lifetime(), s, "Network.getRequestPostData", cdp.Object("requestId", request), &out); err != nil {
+		if err := t.client.DoIn(
+			ctx, t.tab.Lifetime(), s, "Network.getRequestPostData", cdp.Object("requestId", request), &out,
+		); err != nil {
 			if _, refused := cdp.Message(err); refused {
 				return primitives.NetworkBody{}, gone(err)
 			}
@@ -59,7 +68,9 @@ func (t *Traffic) NetworkBody(ctx context.Context, id string, part primitives.Bo
 		Body    string `json:"body"`
 		Encoded bool   `json:"base64Encoded"`
 	}
-	if err := t.client.DoIn(ctx, t.tab.Lifetime(), s, "Network.getResponseBody", cdp.Object("requestId", request), &out); err != nil {
+	if err := t.client.DoIn(
+		ctx, t.tab.Lifetime(), s, "Network.getResponseBody", cdp.Object("requestId", request), &out,
+	); err != nil {
 		if _, refused := cdp.Message(err); refused {
 			return primitives.NetworkBody{}, gone(err)
 		}

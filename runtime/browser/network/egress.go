@@ -71,19 +71,30 @@ func StartEgress(allow, block []string, upstream string, log *slog.Logger) (*Egr
 	if upstream != "" {
 		u, err := url.Parse(upstream)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return nil, fault.New(fault.BrowserFailed, "with credentials, or with allowed or blocked origins, only an http or https proxy can be used")
+			return nil, fault.New(
+				fault.BrowserFailed,
+				"with credentials, or with allowed or blocked origins, only an http or https proxy can be used",
+			)
 		}
 		e.upstream = u
 	}
 	ln, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "the origin policy's proxy cannot listen", Err: err}
+		return nil, &fault.Error{
+			Code:    fault.BrowserFailed,
+			Message: "the origin policy's proxy cannot listen",
+			Err:     err,
+		}
 	}
 	e.listener = ln
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	transport := &http.Transport{
-		DialContext: e.dialAllowed, DisableCompression: true, ForceAttemptHTTP2: false, MaxIdleConnsPerHost: 8,
-		IdleConnTimeout: 30 * time.Second, ExpectContinueTimeout: time.Second,
+		DialContext:           e.dialAllowed,
+		DisableCompression:    true,
+		ForceAttemptHTTP2:     false,
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       30 * time.Second,
+		ExpectContinueTimeout: time.Second,
 	}
 	if e.upstream != nil {
 		transport.Proxy = http.ProxyURL(e.upstream)
@@ -103,8 +114,10 @@ func StartEgress(allow, block []string, upstream string, log *slog.Logger) (*Egr
 		},
 	}
 	e.server = &http.Server{
-		Handler: e, ReadHeaderTimeout: 30 * time.Second, BaseContext: func(net.Listener) context.Context { return e.ctx },
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		Handler:           e,
+		ReadHeaderTimeout: 30 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return e.ctx },
+		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
 	e.wg.Go(func() { _ = e.server.Serve(ln) })
 	return e, nil
@@ -123,8 +136,8 @@ func CheckProxy(proxy string) error {
 	}
 	u, err := url.Parse(proxy)
 	web := err == nil && (u.Scheme == "http" || u.Scheme == "https")
-	if web && u.User != nil && u.Hostname() != "" && !strings.Contains(u.Host, "@") &&
-		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" {
+	bare := web && strings.Trim(u.Path, "/") == "" && u.RawQuery == ""
+	if bare && u.User != nil && u.Hostname() != "" && !strings.Contains(u.Host, "@") {
 		return nil
 	}
 	return fault.New(fault.InvalidArguments, "the address of the proxy has an @ and is not understood: expected "+
@@ -254,7 +267,8 @@ func (e *Egress) dialAllowed(ctx context.Context, network, address string) (net.
 	case isLocalhost(d.host): // as browsers do, whatever the resolver returns
 		addrs = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 	default:
-		if addrs, err = e.lookup(ctx, host); err != nil {
+		addrs, err = e.lookup(ctx, host)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -276,7 +290,12 @@ func (e *Egress) dialAllowed(ctx context.Context, network, address string) (net.
 
 // note remembers a refused request.
 func (e *Egress) note(r *http.Request, d destination, addr, rule string) {
-	b := primitives.BlockedRequest{At: time.Now(), Host: net.JoinHostPort(d.host, strconv.Itoa(d.port)), Address: addr, Rule: rule}
+	b := primitives.BlockedRequest{
+		At:      time.Now(),
+		Host:    net.JoinHostPort(d.host, strconv.Itoa(d.port)),
+		Address: addr,
+		Rule:    rule,
+	}
 	if r != nil {
 		b.Method = r.Method
 		if r.Method != http.MethodConnect {
@@ -296,7 +315,14 @@ func (e *Egress) note(r *http.Request, d destination, addr, rule string) {
 		e.blocked = e.blocked[1:]
 	}
 	e.mu.Unlock()
-	e.log.Info("request refused by the origin policy", "method", b.Method, "host", b.Host, "address", addr, "rule", rule, "vector", b.Vector)
+	e.log.Info(
+		"request refused by the origin policy",
+		"method", b.Method,
+		"host", b.Host,
+		"address", addr,
+		"rule", rule,
+		"vector", b.Vector,
+	)
 }
 
 // Refused lists the requests that were refused after one with its number.
@@ -339,7 +365,8 @@ func (e *Egress) CheckNavigation(raw string) error {
 }
 
 func originBlocked(origin, rule string) error {
-	return fault.New(fault.OriginBlocked, "the origin is not allowed by this runtime's policy").With("origin", excerpt.Bytes(origin, 300)).With("rule", rule).
+	return fault.New(fault.OriginBlocked, "the origin is not allowed by this runtime's policy").
+		With("origin", excerpt.Bytes(origin, 300)).With("rule", rule).
 		Next(remedyOf(rule))
 }
 
@@ -350,7 +377,8 @@ func remedyOf(rule string) string {
 	case rule == "scheme":
 		return "only http and https addresses can be reached under an origin policy"
 	case strings.HasPrefix(rule, "block "):
-		return "a person can take away --block-origin " + strings.TrimPrefix(rule, "block ") + "; --allow-origin does not help against it"
+		return "a person can take away --block-origin " + strings.TrimPrefix(rule, "block ") +
+			"; --allow-origin does not help against it"
 	}
 	if rule == privateAddress {
 		return "a person can allow the address itself, or a range that has it, with --allow-origin"

@@ -26,15 +26,27 @@ func TestOriginRules(t *testing.T) {
 	}{
 		{"exact", []string{"https://a.test"}, nil, "https://a.test/x", "93.184.216.34", ""},
 		{"another scheme", []string{"https://a.test"}, nil, "http://a.test/", "93.184.216.34", "not in the allow list"},
-		{"another port", []string{"https://a.test"}, nil, "https://a.test:8443/", "93.184.216.34", "not in the allow list"},
+		{
+			"another port", []string{"https://a.test"}, nil,
+			"https://a.test:8443/", "93.184.216.34", "not in the allow list",
+		},
 		{"any port", []string{"https://a.test:*"}, nil, "https://a.test:8443/", "93.184.216.34", ""},
 		{"no scheme", []string{"a.test"}, nil, "http://a.test:81/", "93.184.216.34", ""},
 		{"a socket", []string{"https://a.test"}, nil, "wss://a.test/", "93.184.216.34", ""},
 		{"below", []string{"https://*.a.test"}, nil, "https://x.y.a.test/", "93.184.216.34", ""},
-		{"below is not the name", []string{"https://*.a.test"}, nil, "https://a.test/", "93.184.216.34", "not in the allow list"},
-		{"not a suffix of letters", []string{"https://*.a.test"}, nil, "https://evila.test/", "93.184.216.34", "not in the allow list"},
+		{
+			"below is not the name", []string{"https://*.a.test"}, nil,
+			"https://a.test/", "93.184.216.34", "not in the allow list",
+		},
+		{
+			"not a suffix of letters", []string{"https://*.a.test"}, nil,
+			"https://evila.test/", "93.184.216.34", "not in the allow list",
+		},
 		{"case and dot", []string{"https://A.test"}, nil, "https://a.TEST./", "93.184.216.34", ""},
-		{"block wins", []string{"*"}, []string{"https://*.ads.test"}, "https://x.ads.test/", "93.184.216.34", "block https://*.ads.test"},
+		{
+			"block wins", []string{"*"}, []string{"https://*.ads.test"},
+			"https://x.ads.test/", "93.184.216.34", "block https://*.ads.test",
+		},
 		{"rebinding to loopback", []string{"http://a.test"}, nil, "http://a.test/", "127.0.0.1", "private address"},
 		{"rebinding to a private net", []string{"*"}, nil, "http://a.test/", "10.1.2.3", "private address"},
 		{"rebinding in another notation", []string{"*"}, nil, "http://a.test/", "::ffff:127.0.0.1", "private address"},
@@ -62,7 +74,9 @@ func TestOriginRules(t *testing.T) {
 			t.Errorf("the remedy of %q is %q, want %q in it", rule, got, remedy)
 		}
 	}
-	for _, bad := range []string{"", "ftp://a.test", "http://", "http://a b", "a.test:99999", "http://a.test/path", "*.*.test", "[::1"} {
+	for _, bad := range []string{
+		"", "ftp://a.test", "http://", "http://a b", "a.test:99999", "http://a.test/path", "*.*.test", "[::1",
+	} {
 		if _, err := network.Refuses([]string{bad}, nil, "http://a.test/", netip.MustParseAddr("1.1.1.1")); err == nil {
 			t.Errorf("pattern %q is taken", bad)
 		}
@@ -72,7 +86,9 @@ func TestOriginRules(t *testing.T) {
 // The proxy carries what is allowed unchanged: tunnels, streams, and through an
 // upstream proxy.
 func TestEgressCarriesWhatIsAllowed(t *testing.T) {
-	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "secure") }))
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "secure")
+	}))
 	defer secure.Close()
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Echo", r.Header.Get("X-Sent")+" "+r.Host)
@@ -91,7 +107,10 @@ func TestEgressCarriesWhatIsAllowed(t *testing.T) {
 	}
 	defer closeThrough()
 	for name, proxy := range map[string]string{"direct": direct, "through another proxy": through} {
-		tr := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: proxy}), TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+		tr := &http.Transport{
+			Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: proxy}),
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		}
 		client := &http.Client{Transport: tr, Timeout: 10 * time.Second}
 		for _, c := range []struct{ url, want string }{{secure.URL, "secure"}, {plain.URL, "plain"}} {
 			req, _ := http.NewRequestWithContext(t.Context(), "GET", c.url, nil)
@@ -103,7 +122,8 @@ func TestEgressCarriesWhatIsAllowed(t *testing.T) {
 			}
 			body, _ := io.ReadAll(res.Body)
 			res.Body.Close()
-			if string(body) != c.want || c.want == "plain" && res.Header.Get("X-Echo") != "kept "+strings.TrimPrefix(plain.URL, "http://") {
+			if string(body) != c.want ||
+				c.want == "plain" && res.Header.Get("X-Echo") != "kept "+strings.TrimPrefix(plain.URL, "http://") {
 				t.Errorf("%s: got %q, %v", name, body, res.Header)
 			}
 		}

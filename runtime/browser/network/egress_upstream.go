@@ -87,7 +87,8 @@ func (e *Egress) upstreamFailure() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	why := e.failing
-	if e.failing = nil; why == nil {
+	e.failing = nil
+	if why == nil {
 		return nil
 	}
 	return why

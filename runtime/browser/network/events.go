@@ -114,7 +114,9 @@ func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
 		}
 	}
 	x.Method, x.URL = e.Request.Method, excerpt.Address(e.Request.URL)
-	x.Frame, x.Document, x.Initiator = e.FrameID, excerpt.Address(e.DocumentURL), e.Initiator.Type
+	x.Frame = e.FrameID
+	x.Document = excerpt.Address(e.DocumentURL)
+	x.Initiator = e.Initiator.Type
 	x.RequestHeaders = bounded8K(e.Request.Headers)
 	if e.WallTime > 0 {
 		x.Started = time.UnixMilli(int64(e.WallTime * 1000))
@@ -156,7 +158,8 @@ func (t *Traffic) onHead(params []byte) {
 		x.head = true
 		cdp.EachMember(cdp.Member(params, "headers"), func(name, value []byte) bool {
 			var lines string
-			if strings.EqualFold(string(name), "set-cookie") && len(value) <= maxHeaders && json.Unmarshal(value, &lines) == nil {
+			if strings.EqualFold(string(name), "set-cookie") && len(value) <= maxHeaders &&
+				json.Unmarshal(value, &lines) == nil {
 				x.SetCookies = append(x.SetCookies, strings.Split(lines, "\n")...)
 			}
 			return true
@@ -206,7 +209,9 @@ func (t *Traffic) onFailed(params []byte) {
 		if !x.open {
 			return
 		}
-		x.Failure, x.Cancelled, x.BlockedReason = e.ErrorText, e.Canceled, e.BlockedReason
+		x.Failure = e.ErrorText
+		x.Cancelled = e.Canceled
+		x.BlockedReason = e.BlockedReason
 		if x.BlockedReason == "" {
 			x.BlockedReason = e.CORS.Error
 		}
@@ -229,7 +234,9 @@ func (t *Traffic) onSocket(s *cdp.Session, params []byte) {
 	defer t.change.Notify()
 	defer t.mu.Unlock()
 	x := t.add(s, e.RequestID, "websocket", true)
-	x.Method, x.URL, x.Initiator = "GET", excerpt.Address(e.URL), e.Initiator.Type
+	x.Method = "GET"
+	x.URL = excerpt.Address(e.URL)
+	x.Initiator = e.Initiator.Type
 }
 
 func (t *Traffic) onHandshake(params []byte) {
@@ -248,7 +255,10 @@ func (t *Traffic) onHandshake(params []byte) {
 }
 
 func (e *exchange) take(r *responseData) {
-	e.Status, e.StatusText, e.MimeType, e.Protocol = r.Status, r.StatusText, r.MimeType, r.Protocol
+	e.Status = r.Status
+	e.StatusText = r.StatusText
+	e.MimeType = r.MimeType
+	e.Protocol = r.Protocol
 	e.FromCache = e.FromCache || r.FromDiskCache || r.FromPrefetch
 	e.FromWorker = r.FromWorker
 	e.ResponseHeaders = bounded8K(r.Headers)

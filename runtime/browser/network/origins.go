@@ -30,15 +30,19 @@ var schemePorts = map[string]int{"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 // parseOrigin reads a pattern.
 func parseOrigin(text string) (originRule, error) {
-	bad := fault.New(fault.InvalidArguments, "not an origin pattern: expected [scheme://]host[:port], such as https://*.example.org or 10.0.0.0/8").
-		With("pattern", excerpt.Bytes(text, 200))
+	bad := fault.New(
+		fault.InvalidArguments,
+		"not an origin pattern: expected [scheme://]host[:port], such as https://*.example.org or 10.0.0.0/8",
+	).With("pattern", excerpt.Bytes(text, 200))
 	r := originRule{text: text}
 	rest := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "/")
 	if scheme, host, ok := strings.Cut(rest, "://"); ok {
 		if schemePorts[scheme] == 0 {
 			return r, bad
 		}
-		r.scheme, rest, r.port = scheme, host, schemePorts[scheme]
+		r.scheme = scheme
+		rest = host
+		r.port = schemePorts[scheme]
 	}
 	if p, err := netip.ParsePrefix(rest); err == nil && r.scheme == "" {
 		r.prefix = p.Masked()
@@ -220,8 +224,13 @@ func isLocalhost(host string) bool {
 }
 
 func closedAddress(a netip.Addr) bool {
-	return a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsMulticast() || a.IsUnspecified() ||
-		netip.MustParsePrefix("100.64.0.0/10").Contains(a) || netip.MustParsePrefix("0.0.0.0/8").Contains(a)
+	if a.IsPrivate() || a.IsLoopback() || a.IsUnspecified() {
+		return true
+	}
+	if a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsMulticast() {
+		return true
+	}
+	return netip.MustParsePrefix("100.64.0.0/10").Contains(a) || netip.MustParsePrefix("0.0.0.0/8").Contains(a)
 }
 
 // CheckOrigins returns what is wrong with patterns of origins.

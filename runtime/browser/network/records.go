@@ -90,9 +90,20 @@ func (t *Traffic) Network(ctx context.Context) (primitives.NetworkLog, error) {
 func (t *Traffic) add(s *cdp.Session, request, kind string, stream bool) *exchange {
 	t.seq++
 	t.rev++
-	x := &exchange{request: request, session: s, open: true, stream: stream, at: time.Now(), length: -1}
-	x.ID, x.Seq, x.Revision = "n"+strconv.Itoa(t.seq), t.seq, t.rev
-	x.Type, x.State, x.Started = kind, "pending", x.at
+	x := &exchange{
+		request: request,
+		session: s,
+		open:    true,
+		stream:  stream,
+		at:      time.Now(),
+		length:  -1,
+	}
+	x.ID = "n" + strconv.Itoa(t.seq)
+	x.Seq = t.seq
+	x.Revision = t.rev
+	x.Type = kind
+	x.State = "pending"
+	x.Started = x.at
 	t.byID[request] = x
 	t.entries = append(t.entries, x)
 	if len(t.entries) > maxExchanges {
@@ -117,7 +128,10 @@ func (t *Traffic) end(e *exchange, state string, took time.Duration) {
 		return
 	}
 	t.rev++
-	e.open, e.State, e.Revision, e.ended = false, state, t.rev, max(0, took)
+	e.open = false
+	e.State = state
+	e.Revision = t.rev
+	e.ended = max(0, took)
 	if !e.stream {
 		delete(t.open, e)
 		t.settled = time.Now()

@@ -52,7 +52,9 @@ func (p *Page) axTree(ctx context.Context, frame primitives.FrameID) ([]primitiv
 	var out struct {
 		Nodes []axNode `json:"nodes"`
 	}
-	if err := p.doPage(ctx, at, "Accessibility.getFullAXTree", map[string]any{"frameId": string(at.id)}, &out); err != nil {
+	if err := p.doPage(
+		ctx, at, "Accessibility.getFullAXTree", map[string]any{"frameId": string(at.id)}, &out,
+	); err != nil {
 		return nil, cdp.Explain(err, "reading the accessibility tree")
 	}
 	shown := map[int]primitives.FrameID{}
@@ -74,7 +76,13 @@ func (p *Page) axTree(ctx context.Context, frame primitives.FrameID) ([]primitiv
 	nodes := make([]primitives.AXNode, len(out.Nodes))
 	for i, n := range out.Nodes {
 		node := primitives.AXNode{
-			ID: n.NodeID, Ignored: n.Ignored, Role: n.Role.text(), Name: n.Name.text(), Children: n.Children, DOMNode: n.Backend, Shows: shown[n.Backend],
+			ID:       n.NodeID,
+			Ignored:  n.Ignored,
+			Role:     n.Role.text(),
+			Name:     n.Name.text(),
+			Children: n.Children,
+			DOMNode:  n.Backend,
+			Shows:    shown[n.Backend],
 		}
 		if n.Value != nil && n.Value.Value != nil {
 			node.Value = n.Value.Value
@@ -121,10 +129,13 @@ func (p *Page) keepNode(ctx context.Context, at resolvedFrame, domNode int) (str
 	w := at.document.World()
 	if w == nil {
 		// Any call makes the world.
-		if _, err := p.invoke(ctx, at, func(string) world.Invocation { return world.Invocation{Function: `function(){}`, ByValue: true} }); err != nil {
+		if _, err := p.invoke(ctx, at, func(string) world.Invocation {
+			return world.Invocation{Function: `function(){}`, ByValue: true}
+		}); err != nil {
 			return "", err
 		}
-		if w = at.document.World(); w == nil {
+		w = at.document.World()
+		if w == nil {
 			return "", errStale
 		}
 	}
@@ -141,9 +152,18 @@ func (p *Page) keepNode(ctx context.Context, at resolvedFrame, domNode int) (str
 		return "", p.classify(ctx, at, err)
 	}
 	remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
-		return world.Invocation{Function: keepFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
+		return world.Invocation{
+			Function: keepFunction,
+			Args:     []string{token},
+			Object:   node.Object.ObjectID,
+			ByValue:  true,
+		}
 	})
-	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
+	p.client.Post(cdp.Command{
+		Session: at.session.ID,
+		Method:  "Runtime.releaseObject",
+		Params:  objectParam(node.Object.ObjectID),
+	})
 	if err != nil {
 		return "", err
 	}

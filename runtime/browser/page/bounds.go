@@ -32,7 +32,8 @@ func (p *Page) Admit(ctx context.Context, frame primitives.FrameID) error {
 		if err != nil {
 			return cdp.Explain(err, "finding the frame")
 		}
-		if _, err = p.admit(ctx, at); !errors.Is(err, errStale) {
+		_, err = p.admit(ctx, at)
+		if !errors.Is(err, errStale) {
 			return err
 		}
 	}

@@ -53,7 +53,13 @@ func (p *Page) resolveFrame(ctx context.Context, id primitives.FrameID) (resolve
 			p.mu.Unlock()
 			return resolvedFrame{}, fault.New(fault.TabCrashed, "the frame's renderer process crashed")
 		case f.session != nil:
-			at := resolvedFrame{session: f.session, document: f.document, lifetime: p.lifetime, dialogs: p.dialogs, id: id}
+			at := resolvedFrame{
+				session:  f.session,
+				document: f.document,
+				lifetime: p.lifetime,
+				dialogs:  p.dialogs,
+				id:       id,
+			}
 			p.mu.Unlock()
 			return at, nil
 		}
@@ -86,7 +92,8 @@ func (p *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, ar
 		}
 	default:
 		var err error
-		if encoded, err = json.Marshal(args); err != nil {
+		encoded, err = json.Marshal(args)
+		if err != nil {
 			return fault.Wrap(fault.Internal, err, "encoding the arguments of %s", fn)
 		}
 	}
@@ -104,7 +111,9 @@ func (p *Page) Call(ctx context.Context, frame primitives.FrameID, fn string, ar
 
 // Run runs what make returns in our world of a frame, in the document that
 // is there when it starts, and returns the raw result member of the answer.
-func (p *Page) Run(ctx context.Context, frame primitives.FrameID, make func(token string) world.Invocation) ([]byte, error) {
+func (p *Page) Run(
+	ctx context.Context, frame primitives.FrameID, make func(token string) world.Invocation,
+) ([]byte, error) {
 	return p.runAt(ctx, frame, func(token, _ string) world.Invocation { return make(token) })
 }
 
@@ -155,17 +164,21 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			return nil, p.DialogFault()
 		}
 		release = sync.OnceFunc(func() { at.document.Built() })
-		if w = at.document.World(); w != nil { // somebody else made it meanwhile
+		w = at.document.World()
+		if w != nil { // somebody else made it meanwhile
 			release()
 			calls, err = p.client.Start(ctx, make(w.Token).Command(at.session, w))
 		} else {
 			defer release()
-			if w, err = p.makeWorld(ctx, at); err != nil {
+			w, err = p.makeWorld(ctx, at)
+			if err != nil {
 				return nil, err
 			}
 			begin, v := p.beginning(at, w), make(w.Token)
-			if behind = v.Bare; behind {
-				begin[0].OnReply, begin[1].OnReply = p.client.LogFailure("installing the page library"), p.client.LogFailure("beginning a document")
+			behind = v.Bare
+			if behind {
+				begin[0].OnReply, begin[1].OnReply = p.client.LogFailure("installing the page library"),
+					p.client.LogFailure("beginning a document")
 				calls, err = p.client.Start(ctx, append([]cdp.Command{v.Command(at.session, w)}, begin...)...)
 			} else if calls, err = p.client.Start(ctx, append(begin, v.Command(at.session, w))...); err == nil {
 				install, calls = calls[:2], calls[2:]
@@ -186,7 +199,11 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			}
 			if x := cdp.Member(result, "exceptionDetails"); x != nil {
 				p.client.Forget(install[i:]...)
-				return nil, &fault.Error{Code: fault.Internal, Message: "installing the page library failed", Err: world.Exception(x)}
+				return nil, &fault.Error{
+					Code:    fault.Internal,
+					Message: "installing the page library failed",
+					Err:     world.Exception(x),
+				}
 			}
 		}
 		at.document.SetWorld(w)
@@ -207,7 +224,11 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 	}
 	value, thrown := world.Result(result)
 	if thrown != nil {
-		return nil, &fault.Error{Code: fault.HandlerFailed, Message: "the page library threw", Err: world.Exception(thrown)}
+		return nil, &fault.Error{
+			Code:    fault.HandlerFailed,
+			Message: "the page library threw",
+			Err:     world.Exception(thrown),
+		}
 	}
 	if bytes.Contains(value[:min(len(value), 64)], []byte(`{\"stale\":true}`)) {
 		at.document.Forget(w)
@@ -291,7 +312,8 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 			err = at.lifetime.Err()
 		case <-at.session.Done():
 			// The frame left the process: no answer comes.
-			if err = p.awaitCause(ctx, at); err == nil {
+			err = p.awaitCause(ctx, at)
+			if err == nil {
 				err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 			}
 		case <-replaced:

@@ -50,7 +50,8 @@ func (p *Page) capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 		// The protocol counts from the document's corner.
 		x, y := 0.0, 0.0
 		if !opts.Beyond {
-			if x, y, err = p.visualOrigin(ctx, at); err != nil {
+			x, y, err = p.visualOrigin(ctx, at)
+			if err != nil {
 				return nil, cdp.Explain(err, "capturing the page")
 			}
 		}
@@ -63,7 +64,12 @@ func (p *Page) capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 	}
 	commands := []cdp.Command{{Session: p.session.ID, Method: req.ProtoReq(), Params: params}}
 	if !p.cast {
-		commands = append([]cdp.Command{{Session: p.session.ID, Method: "Page.startScreencast", Params: []byte(smallestScreencast), OnReply: p.client.LogFailure("Page.startScreencast")}}, commands...)
+		commands = append([]cdp.Command{{
+			Session: p.session.ID,
+			Method:  "Page.startScreencast",
+			Params:  []byte(smallestScreencast),
+			OnReply: p.client.LogFailure("Page.startScreencast"),
+		}}, commands...)
 	}
 	calls, err := p.client.Start(ctx, commands...)
 	if err != nil {
@@ -110,7 +116,11 @@ func (p *Page) visualOrigin(ctx context.Context, at resolvedFrame) (x, y float64
 	}
 	var m proto.PageGetLayoutMetricsResult
 	if err := json.Unmarshal(result, &m); err != nil || m.CSSVisualViewport == nil {
-		return 0, 0, &fault.Error{Code: fault.ScreenshotCaptureFailed, Message: "the browser does not say where the viewport is", Err: err}
+		return 0, 0, &fault.Error{
+			Code:    fault.ScreenshotCaptureFailed,
+			Message: "the browser does not say where the viewport is",
+			Err:     err,
+		}
 	}
 	return m.CSSVisualViewport.PageX, m.CSSVisualViewport.PageY, nil
 }

@@ -15,6 +15,8 @@ func TestWhatADocumentSaysOfItselfIsAChange(t *testing.T) {
 	}
 	changes, tab = page.Describe("http://a.example/", "")
 	if changes != 0 || tab.Title != "browser title" {
-		t.Errorf("a document without a title: %q with %d changes, want the browser's title and none", tab.Title, changes)
+		t.Errorf(
+			"a document without a title: %q with %d changes, want the browser's title and none", tab.Title, changes,
+		)
 	}
 }

@@ -45,7 +45,9 @@ func (p *Page) Dialog() (primitives.Dialog, bool) {
 // AnswerDialog implements primitives.Page.
 func (p *Page) AnswerDialog(ctx context.Context, accept bool, promptText string) (primitives.Dialog, error) {
 	p.mu.Lock()
-	d, l, commits := p.dialog, p.lifetime, p.commits
+	d := p.dialog
+	l := p.lifetime
+	commits := p.commits
 	p.mu.Unlock()
 	if d == nil {
 		select {

@@ -59,7 +59,11 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 		// cost the script's answer.
 		object := out.Result
 		copied, err := p.copy(ctx, at, object)
-		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(object.ObjectID)})
+		p.client.Post(cdp.Command{
+			Session: at.session.ID,
+			Method:  "Runtime.releaseObject",
+			Params:  objectParam(object.ObjectID),
+		})
 		switch {
 		case err != nil && (ctx.Err() != nil || fault.CodeOf(err) == fault.PayloadTooLarge):
 			return nil, cdp.Explain(err, "reading the result of a script")
@@ -111,12 +115,14 @@ func (p *Page) evaluate(ctx context.Context, at resolvedFrame, method string, pa
 	}
 	result, err := p.awaitPage(ctx, at, calls[0])
 	if err != nil {
-		if err = p.classify(ctx, at, err); errors.Is(err, errStale) {
+		err = p.classify(ctx, at, err)
+		if errors.Is(err, errStale) {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
 		return out, err
 	}
-	if out, err = readEvaluation(result); err != nil {
+	out, err = readEvaluation(result)
+	if err != nil {
 		return out, fault.Wrap(fault.Internal, err, "reading the answer to %s", method)
 	}
 	return out, nil

@@ -17,7 +17,9 @@ import (
 )
 
 // EvaluateValue implements primitives.Page.
-func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primitives.EvaluateOptions) (primitives.EvaluatedValue, error) {
+func (p *Page) EvaluateValue(
+	ctx context.Context, expression string, opts primitives.EvaluateOptions,
+) (primitives.EvaluatedValue, error) {
 	const doing = "evaluating a script"
 	var none primitives.EvaluatedValue
 	if err := p.Admit(ctx, ""); err != nil {
@@ -32,13 +34,18 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 		read = asText
 	}
 	expression = read + "(" + expression + ")"
-	calls, err := p.client.Start(ctx, cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: scriptParams(ctx, expression)})
+	calls, err := p.client.Start(ctx, cdp.Command{
+		Session: at.session.ID,
+		Method:  "Runtime.evaluate",
+		Params:  scriptParams(ctx, expression),
+	})
 	if err != nil {
 		return none, cdp.Explain(err, doing)
 	}
 	result, answered, err := p.awaitAnsweringDialogs(ctx, at, calls[0], opts.AnswerDialogs)
 	if err != nil {
-		if err = p.classify(ctx, at, err); errors.Is(err, errStale) {
+		err = p.classify(ctx, at, err)
+		if errors.Is(err, errStale) {
 			err = fault.New(fault.PageNavigated, "the document was replaced during the call")
 		}
 		if stoppedAtDeadline(ctx, err) {
@@ -58,7 +65,8 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	}
 	v := primitives.EvaluatedValue{Type: out.Result.Type, Dialogs: answered}
 	if text, ok := writtenAs(out.Result); ok {
-		if v.Type, v.Value = "object", text; text == nil {
+		v.Type, v.Value = "object", text
+		if text == nil {
 			v.Description = "Object"
 		}
 		return v, nil
@@ -66,7 +74,11 @@ func (p *Page) EvaluateValue(ctx context.Context, expression string, opts primit
 	switch r := out.Result; {
 	case r.ObjectID != "":
 		v.Value, err = p.copied(ctx, at, r)
-		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(r.ObjectID)})
+		p.client.Post(cdp.Command{
+			Session: at.session.ID,
+			Method:  "Runtime.releaseObject",
+			Params:  objectParam(r.ObjectID),
+		})
 		if err != nil {
 			return none, err
 		}
@@ -109,7 +121,11 @@ func (p *Page) copied(ctx context.Context, at resolvedFrame, object remoteObject
 // copy takes the value of an object out of the page.
 func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) (evaluation, error) {
 	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn",
-		map[string]any{"objectId": object.ObjectID, "functionDeclaration": "function(){return " + asText + "(this)}", "returnByValue": true})
+		map[string]any{
+			"objectId":            object.ObjectID,
+			"functionDeclaration": "function(){return " + asText + "(this)}",
+			"returnByValue":       true,
+		})
 	if err == nil && out.Exception != nil && out.failure().Code == fault.PayloadTooLarge {
 		return out, out.failure()
 	}
@@ -128,24 +144,31 @@ func (p *Page) copy(ctx context.Context, at resolvedFrame, object remoteObject) 
 //
 // Of a list of records that have the same names the names come once, and then all values:
 // to carry a large answer out of the page costs by the character.
-var asText = `((v)=>{const isPromise=` + isPromise + `,fit=` + fit + `;if(typeof v!=='object'||v===null||isPromise(v))return fit(v);` +
+var asText = `((v)=>{const isPromise=` + isPromise + `,fit=` + fit +
+	`;if(typeof v!=='object'||v===null||isPromise(v))return fit(v);` +
 	`const {stringify}=JSON,{keys,getPrototypeOf,prototype}=Object,list=Array.prototype;` +
-	`const scalar=(x)=>{const t=typeof x;return t==='string'||t==='boolean'||x===null||t==='number'&&x-x===0&&(x!==0||1/x>0)};` +
-	`const records=()=>{const n=v.length;if(getPrototypeOf(v)!==list||n<` + strconv.Itoa(leastRecords) + `||v.toJSON!==undefined)return;` +
+	`const scalar=(x)=>{const t=typeof x;return t==='string'||t==='boolean'||x===null||t==='number'&&x-x===0&&` +
+	`(x!==0||1/x>0)};` +
+	`const records=()=>{const n=v.length;if(getPrototypeOf(v)!==list||n<` + strconv.Itoa(leastRecords) +
+	`||v.toJSON!==undefined)return;` +
 	`let names;const flat=[];for(let i=0,k=0;i<n;i++){const x=v[i];` +
 	`if(typeof x!=='object'||x===null||getPrototypeOf(x)!==prototype||x.toJSON!==undefined)return;` +
 	`const own=keys(x);names??=own;if(own.length!==names.length||own.length===0)return;` +
-	`for(let j=0;j<own.length;j++){const name=names[j];if(own[j]!==name)return;const e=x[name];if(!scalar(e))return;flat[k++]=e}}` +
+	`for(let j=0;j<own.length;j++){const name=names[j];if(own[j]!==name)return;const e=x[name];if(!scalar(e))return;` +
+	`flat[k++]=e}}` +
 	`return '\n'+stringify(names)+'\n'+stringify(flat)};` +
-	`const plain=(x,depth)=>{if(typeof x!=='object'||depth>100||x.toJSON!==undefined)return false;const p=getPrototypeOf(x);` +
-	`if(p===list){for(let i=0,n=x.length;i<n;i++){const e=x[i];if(!scalar(e)&&!plain(e,depth+1))return false}return true}` +
+	`const plain=(x,depth)=>{if(typeof x!=='object'||depth>100||x.toJSON!==undefined)return false;` +
+	`const p=getPrototypeOf(x);` +
+	`if(p===list){for(let i=0,n=x.length;i<n;i++){const e=x[i];if(!scalar(e)&&!plain(e,depth+1))return false}return ` +
+	`true}` +
 	`if(p!==prototype&&p!==null)return false;` +
 	`for(const name of keys(x)){const e=x[name];if(!scalar(e)&&!plain(e,depth+1))return false}return true};` +
 	`let text;try{if(stringify('"\\\n')==='"\\"\\\\\\n"')text=records()??(plain(v,0)?stringify(v):undefined)}catch{}` +
 	`return typeof text==='string'?fit('` + textMark + `'+text):v})`
 
 // fit gives a value, or what a promise gives, and fails for a text that is too long.
-var fit = `((v)=>{const fit=(x)=>{if(typeof x==='string'&&x.length>` + strconv.Itoa(primitives.MaxEvaluated) + `)throw new RangeError('` + tooLargeMark + ` '+x.length);return x};` +
+var fit = `((v)=>{const fit=(x)=>{if(typeof x==='string'&&x.length>` + strconv.Itoa(primitives.MaxEvaluated) +
+	`)throw new RangeError('` + tooLargeMark + ` '+x.length);return x};` +
 	`return ` + isPromise + `(v)?(async()=>fit(await v))():fit(v)})`
 
 // isPromise is false in a page that has put something else in the place of Promise.
@@ -202,7 +225,8 @@ func writeRecords(names, values []byte) json.RawMessage {
 				return nil
 			}
 			out = append(append(out, key...), rest[:end]...)
-			if rest = rest[end:]; rest[0] == ',' {
+			rest = rest[end:]
+			if rest[0] == ',' {
 				rest = rest[1:]
 			}
 		}
@@ -247,7 +271,9 @@ func (e evaluation) failure() *fault.Error {
 		}
 	}
 	if _, said, ok := strings.Cut(text, tooLargeMark+" "); ok {
-		n, _ := strconv.Atoi(strings.TrimRightFunc(said[:min(len(said), 12)], func(r rune) bool { return r < '0' || r > '9' }))
+		n, _ := strconv.Atoi(strings.TrimRightFunc(said[:min(len(said), 12)], func(r rune) bool {
+			return r < '0' || r > '9'
+		}))
 		return primitives.TooLarge(n)
 	}
 	thrown, _, _ := strings.Cut(text, "\n")
@@ -258,7 +284,9 @@ func (e evaluation) failure() *fault.Error {
 // awaitAnsweringDialogs waits for the answer of page code. With answer, the dialogs
 // that it opens meanwhile are answered as they come: alert and beforeunload
 // accepted, confirm and prompt refused; their types are returned.
-func (p *Page) awaitAnsweringDialogs(ctx context.Context, at resolvedFrame, call *cdp.Call, answer bool) (result []byte, dialogs []string, err error) {
+func (p *Page) awaitAnsweringDialogs(
+	ctx context.Context, at resolvedFrame, call *cdp.Call, answer bool,
+) (result []byte, dialogs []string, err error) {
 	began := time.Now()
 	for answer {
 		p.mu.Lock()

@@ -39,7 +39,11 @@ func Describe(address, title string) (changed int, described primitives.TabInfo)
 	p.frames["f"] = &frame{id: "f", session: s}
 	report := p.newLoadReport()
 	payload, _ := json.Marshal(description{URL: address, Title: title, Status: 200})
-	params, _ := json.Marshal(map[string]any{"name": loadReportBinding, "payload": report.nonce + " " + string(payload), "executionContextId": 7})
+	params, _ := json.Marshal(map[string]any{
+		"name":               loadReportBinding,
+		"payload":            report.nonce + " " + string(payload),
+		"executionContextId": 7,
+	})
 	p.onLoadReport(s, params)
 	described = p.Tab()
 	p.SetTarget(Target{ID: "t", URL: address, Title: described.Title})

@@ -261,17 +261,22 @@ func (p *Page) EndFrameSession(s *cdp.Session) {
 		return
 	}
 	p.FramesChanged()
-	p.client.Post(cdp.Command{Session: s.Parent, Method: "DOM.getFrameOwner", Params: cdp.Object("frameId", s.Frame), OnReply: func(r cdp.Reply) {
-		if r.Err == nil {
-			return
-		}
-		p.mu.Lock()
-		if f := p.frames[id]; f != nil && f.session == nil {
-			p.removeFrame(f.id)
-		}
-		p.mu.Unlock()
-		p.FramesChanged()
-	}})
+	p.client.Post(cdp.Command{
+		Session: s.Parent,
+		Method:  "DOM.getFrameOwner",
+		Params:  cdp.Object("frameId", s.Frame),
+		OnReply: func(r cdp.Reply) {
+			if r.Err == nil {
+				return
+			}
+			p.mu.Lock()
+			if f := p.frames[id]; f != nil && f.session == nil {
+				p.removeFrame(f.id)
+			}
+			p.mu.Unlock()
+			p.FramesChanged()
+		},
+	})
 }
 
 func (p *Page) onFrameCrashed(s *cdp.Session) {
@@ -351,7 +356,8 @@ func (p *Page) onDocumentOpened(params []byte) {
 	top := false
 	if f != nil {
 		f.url = address.Bare(e.Frame.URL + e.Frame.URLFragment)
-		if top = f.id == p.main; top {
+		top = f.id == p.main
+		if top {
 			p.identity.URL = f.url
 		}
 	}
@@ -375,7 +381,8 @@ func (p *Page) onNavigatedWithin(params []byte) {
 	top := false
 	if f != nil {
 		f.url = address.Bare(e.URL)
-		if top = e.FrameID == p.main; top {
+		top = e.FrameID == p.main
+		if top {
 			p.identity.URL = f.url
 			p.moves++
 		}

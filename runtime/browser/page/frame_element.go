@@ -43,7 +43,8 @@ func (p *Page) ChildFrame(ctx context.Context, parent primitives.FrameID, handle
 	return id, p.awaitFrame(ctx, id)
 }
 
-const elementFunction = `function(t,h){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.element(h)}`
+const elementFunction = `function(t,h){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer +
+	`':globalThis.outrider.element(h)}`
 
 func (p *Page) describeFrame(ctx context.Context, s *cdp.Session, objectID string) (primitives.FrameID, error) {
 	var out struct {
@@ -138,14 +139,21 @@ func (p *Page) keepFrameElement(ctx context.Context, at resolvedFrame, frame pri
 	w := at.document.World()
 	if w == nil {
 		// Any call makes the world.
-		if _, err := p.invoke(ctx, at, func(string) world.Invocation { return world.Invocation{Function: `function(){}`, ByValue: true} }); err != nil {
+		if _, err := p.invoke(ctx, at, func(string) world.Invocation {
+			return world.Invocation{Function: `function(){}`, ByValue: true}
+		}); err != nil {
 			return "", err
 		}
-		if w = at.document.World(); w == nil {
+		w = at.document.World()
+		if w == nil {
 			return "", errStale
 		}
 	}
-	params, err := json.Marshal(map[string]any{"backendNodeId": owner.BackendNodeID, "executionContextId": w.Context, "objectGroup": world.Name})
+	params, err := json.Marshal(map[string]any{
+		"backendNodeId":      owner.BackendNodeID,
+		"executionContextId": w.Context,
+		"objectGroup":        world.Name,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -158,9 +166,18 @@ func (p *Page) keepFrameElement(ctx context.Context, at resolvedFrame, frame pri
 		return "", p.classify(ctx, at, err)
 	}
 	remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
-		return world.Invocation{Function: keepFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
+		return world.Invocation{
+			Function: keepFunction,
+			Args:     []string{token},
+			Object:   node.Object.ObjectID,
+			ByValue:  true,
+		}
 	})
-	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: cdp.Object("objectId", node.Object.ObjectID)})
+	p.client.Post(cdp.Command{
+		Session: at.session.ID,
+		Method:  "Runtime.releaseObject",
+		Params:  cdp.Object("objectId", node.Object.ObjectID),
+	})
 	if err != nil {
 		return "", err
 	}
@@ -171,4 +188,5 @@ func (p *Page) keepFrameElement(ctx context.Context, at resolvedFrame, frame pri
 	return string(handle), nil
 }
 
-const keepFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.keep(this)}`
+const keepFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer +
+	`':globalThis.outrider.keep(this)}`

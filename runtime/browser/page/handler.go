@@ -76,10 +76,13 @@ func (p *Page) HasPageFunction(ctx context.Context, path []string) error {
 	return err
 }
 
-func (p *Page) pageFunction(ctx context.Context, path []string, argument json.RawMessage, limit int) (json.RawMessage, error) {
+func (p *Page) pageFunction(
+	ctx context.Context, path []string, argument json.RawMessage, limit int,
+) (json.RawMessage, error) {
 	name := strings.Join(path, ".")
 	missing := func(at int, reason string) error {
-		e := fault.New(fault.MissingHandler, "the page has no function %s", name).With("handler", name).With("reason", reason)
+		e := fault.New(fault.MissingHandler, "the page has no function %s", name).
+			With("handler", name).With("reason", reason)
 		if at >= 0 && at < len(path) {
 			e.With("segment", path[at])
 		}
@@ -113,26 +116,42 @@ func (p *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 	}
 	// At the top of a script this is the global object, whatever the page has
 	// made of the name globalThis.
-	root, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "this", "objectGroup": "outrider.handler"})
+	root, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{
+		"expression":  "this",
+		"objectGroup": "outrider.handler",
+	})
 	if err != nil {
 		return nil, cdp.Explain(err, "calling "+name)
 	}
 	if root.Result.ObjectID == "" {
 		return nil, fault.New(fault.Internal, "the page has no global object")
 	}
-	defer p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(root.Result.ObjectID)})
+	defer p.client.Post(cdp.Command{
+		Session: at.session.ID,
+		Method:  "Runtime.releaseObject",
+		Params:  objectParam(root.Result.ObjectID),
+	})
 	if err := p.stillAt(ctx, at); err != nil {
 		return nil, cdp.Explain(err, "calling "+name)
 	}
 	out, err := p.evaluate(ctx, at, "Runtime.callFunctionOn", map[string]any{
-		"objectId": root.Result.ObjectID, "functionDeclaration": callPageFunction, "awaitPromise": true, "returnByValue": true, "userGesture": true,
-		"arguments": []map[string]any{{"value": string(segments)}, {"value": string(argument)}, {"value": limit}},
+		"objectId":            root.Result.ObjectID,
+		"functionDeclaration": callPageFunction,
+		"awaitPromise":        true,
+		"returnByValue":       true,
+		"userGesture":         true,
+		"arguments": []map[string]any{
+			{"value": string(segments)},
+			{"value": string(argument)},
+			{"value": limit},
+		},
 	})
 	if err != nil {
 		if ctx.Err() != nil {
 			p.endScript(ctx, at)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, fault.New(fault.HandlerTimeout, "%s did not end within its time", name).With("handler", name)
+				return nil, fault.New(fault.HandlerTimeout, "%s did not end within its time", name).
+					With("handler", name)
 			}
 		}
 		return nil, cdp.Explain(err, "calling "+name)
@@ -146,7 +165,8 @@ func (p *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 		Text   string     `json:"text"`
 	}
 	if out.Exception != nil || json.Unmarshal(out.Result.Value, &answer) != nil {
-		return nil, fault.New(fault.HandlerFailed, "%s could not be called", name).With("handler", name).With("reason", "page_interfered")
+		return nil, fault.New(fault.HandlerFailed, "%s could not be called", name).
+			With("handler", name).With("reason", "page_interfered")
 	}
 	switch {
 	case answer.JSON != nil && json.Valid([]byte(*answer.JSON)):
@@ -156,7 +176,8 @@ func (p *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 	case answer.Code == fault.MissingHandler:
 		return nil, missing(answer.At, answer.Reason)
 	case answer.Code == fault.PayloadTooLarge:
-		return nil, fault.New(fault.PayloadTooLarge, "the result of %s is too large", name).With("handler", name).With("limit", maxHandlerResult)
+		return nil, fault.New(fault.PayloadTooLarge, "the result of %s is too large", name).
+			With("handler", name).With("limit", maxHandlerResult)
 	}
 	e := fault.New(fault.HandlerFailed, "%s failed", name).With("handler", name).With("reason", answer.Reason)
 	if answer.Text != "" {
@@ -170,7 +191,8 @@ func (p *Page) pageFunction(ctx context.Context, path []string, argument json.Ra
 func (p *Page) endScript(ctx context.Context, at resolvedFrame) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience.With(answerProbeTimeout))
 	defer cancel()
-	if _, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "0"}); err != nil && ctx.Err() != nil {
+	_, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "0"})
+	if err != nil && ctx.Err() != nil {
 		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.terminateExecution", Params: []byte("{}")})
 	}
 }

@@ -25,7 +25,12 @@ func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
 		return // another call is about to
 	}
 	var answered atomic.Bool
-	p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.evaluate", Params: []byte(`{"expression":"0"}`), OnReply: func(cdp.Reply) { answered.Store(true) }})
+	p.client.Post(cdp.Command{
+		Session: at.session.ID,
+		Method:  "Runtime.evaluate",
+		Params:  []byte(`{"expression":"0"}`),
+		OnReply: func(cdp.Reply) { answered.Store(true) },
+	})
 	time.AfterFunc(max(blockedProbe, blockedFor-time.Since(began)), func() {
 		defer p.interrupting.Store(false)
 		if answered.Load() || p.navigating() { // a server that is silent keeps every call waiting, and none blocks

@@ -74,7 +74,9 @@ func (p *Page) InsertText(ctx context.Context, text string) error {
 	if err := p.admitFocus(ctx); err != nil {
 		return err
 	}
-	return cdp.Explain(p.dispatch(ctx, []cdp.Command{{Session: p.session.ID, Method: "Input.insertText", Params: cdp.Object("text", text)}}, nil),
+	return cdp.Explain(p.dispatch(
+		ctx, []cdp.Command{{Session: p.session.ID, Method: "Input.insertText", Params: cdp.Object("text", text)}}, nil,
+	),
 		"inserting text")
 }
 
@@ -92,7 +94,9 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 		p.mu.Unlock()
 		return err
 	}
-	l, dialogs, commits := p.lifetime, p.dialogs, p.commits
+	l := p.lifetime
+	dialogs := p.dialogs
+	commits := p.commits
 	p.unheard = true
 	p.mu.Unlock()
 	var limit <-chan time.Time
@@ -158,8 +162,9 @@ func unhandled(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fault.Wrap(fault.HandlerTimeout, err, "the page has the input, and a script of it did not end handling it in time").
-		With("input_sent", true).Next("it took effect: read the page before you repeat it, or give the call more time")
+	return fault.Wrap(
+		fault.HandlerTimeout, err, "the page has the input, and a script of it did not end handling it in time",
+	).With("input_sent", true).Next("it took effect: read the page before you repeat it, or give the call more time")
 }
 
 // unobserved is the calls whose answer nobody observes.

@@ -27,7 +27,13 @@ const (
 // that does not answer is described from outside, and then ok is false.
 func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navigation, ok bool) {
 	info := p.Tab()
-	out = primitives.Navigation{URL: info.URL, Title: info.Title, SameDocument: n.same, Replaced: n.replaced, Loaded: n.loaded || n.same}
+	out = primitives.Navigation{
+		URL:          info.URL,
+		Title:        info.Title,
+		SameDocument: n.same,
+		Replaced:     n.replaced,
+		Loaded:       n.loaded || n.same,
+	}
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	text := p.awaitLoadReport(ctx, n)
@@ -36,7 +42,12 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 		commits := p.commits
 		p.mu.Unlock()
 		remote, err := p.Run(ctx, "", func(string) world.Invocation {
-			return world.Invocation{Function: describeFunction, ByValue: true, Bare: true, Observe: func(r cdp.Reply) { p.onDescription(r, commits) }}
+			return world.Invocation{
+				Function: describeFunction,
+				ByValue:  true,
+				Bare:     true,
+				Observe:  func(r cdp.Reply) { p.onDescription(r, commits) },
+			}
 		})
 		if err != nil {
 			p.log.Debug("the new document did not describe itself", "error", err)
@@ -94,7 +105,8 @@ func (p *Page) takeDescription(text []byte) (changed bool) {
 // "title" hides the document's own.
 const describeFunction = `function(){"use strict";` + describeSource + `return describe()}`
 
-const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.prototype,name).get.call(document);` +
+const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.prototype,` +
+	`name).get.call(document);` +
 	`const describe=()=>{const n=performance.getEntriesByType("navigation")[0];` +
 	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0})};`
 
@@ -111,7 +123,8 @@ const loadReportBinding = "outriderSays"
 // nothing. The title may be set by listeners of the page that come after ours, so
 // another task reports it; the binding may come a moment later still.
 const loadReportScript = `(()=>{"use strict";if(window.parent!==window)return;` + describeSource +
-	`const say=(left)=>{if(typeof globalThis.` + loadReportBinding + `==="function")` + loadReportBinding + `("%s "+describe());` +
+	`const say=(left)=>{if(typeof globalThis.` + loadReportBinding + `==="function")` + loadReportBinding +
+	`("%s "+describe());` +
 	`else if(left>0)setTimeout(say,0,left-1)};` +
 	`addEventListener("pageshow",()=>scheduler.postTask(()=>say(12),{priority:"user-blocking"}),{once:true})})()`
 
@@ -142,18 +155,23 @@ func (p *Page) newLoadReport() *loadReport {
 // that navigates.
 func (p *Page) loadReportCommand(report *loadReport) cdp.Command {
 	params := cdp.Object("source", fmt.Sprintf(loadReportScript, report.nonce), "worldName", world.Name)
-	return cdp.Command{Session: p.session.ID, Method: "Page.addScriptToEvaluateOnNewDocument", Params: params, OnReply: func(r cdp.Reply) {
-		if r.Err != nil {
-			return
-		}
-		report.mu.Lock()
-		report.script = string(cdp.PlainString(cdp.Member(r.Result, "identifier")))
-		late := report.over
-		report.mu.Unlock()
-		if late {
-			p.removeLoadReport(report)
-		}
-	}}
+	return cdp.Command{
+		Session: p.session.ID,
+		Method:  "Page.addScriptToEvaluateOnNewDocument",
+		Params:  params,
+		OnReply: func(r cdp.Reply) {
+			if r.Err != nil {
+				return
+			}
+			report.mu.Lock()
+			report.script = string(cdp.PlainString(cdp.Member(r.Result, "identifier")))
+			late := report.over
+			report.mu.Unlock()
+			if late {
+				p.removeLoadReport(report)
+			}
+		},
+	}
 }
 
 // bindLoadReport adds the binding to the document and takes the script back from those that
@@ -163,7 +181,11 @@ func (p *Page) bindLoadReport(report *loadReport) {
 	if report == nil {
 		return
 	}
-	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Runtime.addBinding", Params: cdp.Object("name", loadReportBinding, "executionContextName", world.Name)})
+	p.client.Post(cdp.Command{
+		Session: p.session.ID,
+		Method:  "Runtime.addBinding",
+		Params:  cdp.Object("name", loadReportBinding, "executionContextName", world.Name),
+	})
 	p.endLoadReport(report)
 }
 
@@ -179,7 +201,11 @@ func (p *Page) endLoadReport(report *loadReport) {
 }
 
 func (p *Page) removeLoadReport(report *loadReport) {
-	p.client.Post(cdp.Command{Session: p.session.ID, Method: "Page.removeScriptToEvaluateOnNewDocument", Params: cdp.Object("identifier", report.script)})
+	p.client.Post(cdp.Command{
+		Session: p.session.ID,
+		Method:  "Page.removeScriptToEvaluateOnNewDocument",
+		Params:  cdp.Object("identifier", report.script),
+	})
 }
 
 // onLoadReport is the reader's.
@@ -189,12 +215,15 @@ func (p *Page) onLoadReport(s *cdp.Session, params []byte) {
 	nonce, text, _ := bytes.Cut(payload, []byte(" "))
 	p.mu.Lock()
 	report, f := p.loadReport, p.frames[p.main]
-	if !ok || err != nil || report == nil || string(nonce) != report.nonce || f == nil || f.session != s {
+	sent := ok && err == nil && report != nil && string(nonce) == report.nonce
+	if !sent || f == nil || f.session != s {
 		p.mu.Unlock()
 		return
 	}
 	p.loadReport = nil
-	report.document, report.world, report.answer = f.document, world.New(number), text
+	report.document = f.document
+	report.world = world.New(number)
+	report.answer = text
 	changed := p.takeDescription(text)
 	close(report.given)
 	p.mu.Unlock()

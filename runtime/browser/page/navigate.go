@@ -155,7 +155,9 @@ func (n *navigation) begin() error {
 	} else if err := p.blockedReason(); err != nil {
 		return err
 	}
-	n.dialogs, n.commits, n.moves = p.dialogs, p.commits, p.moves
+	n.dialogs = p.dialogs
+	n.commits = p.commits
+	n.moves = p.moves
 	p.redirect, p.certificate = false, ""
 	return nil
 }
@@ -190,7 +192,11 @@ func (n *navigation) answer(ctx context.Context, call *cdp.Call) ([]byte, error)
 		case r := <-call.Replied():
 			var pe *cdp.Error
 			if errors.As(r.Err, &pe) {
-				return nil, (&fault.Error{Code: fault.NavigationFailed, Message: "the address cannot be loaded", Err: r.Err}).
+				return nil, (&fault.Error{
+					Code:    fault.NavigationFailed,
+					Message: "the address cannot be loaded",
+					Err:     r.Err,
+				}).
 					With("error_text", pe.Message)
 			}
 			if r.Err != nil {
@@ -231,12 +237,14 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 	case r.IsDownload:
 		f.Message = "the address is a download, so the page stayed as it was"
 	case r.ErrorText == "net::ERR_ABORTED":
-		f.Message = "no new document came: an empty answer (204 or 205), a download, or another navigation got in between"
+		f.Message = "no new document came: an empty answer (204 or 205), a download, or another navigation got in " +
+			"between"
 	case strings.HasPrefix(r.ErrorText, "net::ERR_NAME"):
 		f.Message = "the host name does not resolve"
 	case strings.HasPrefix(r.ErrorText, "net::ERR_CERT_"):
 		f.Message = "the certificate of the server is not valid"
-		f.NextStep = "give the server a certificate that the browser trusts, or start with --insecure-origin for this origin"
+		f.NextStep = "give the server a certificate that the browser trusts, or start with --insecure-origin for " +
+			"this origin"
 	case clientCertificate[r.ErrorText]:
 		f.Message = "the server asks for a client certificate, which this browser does not have"
 		f.NextStep = "open it in a Chrome that has the certificate, with --attach"
@@ -296,7 +304,9 @@ func (n *navigation) stopped(err error) error {
 	replaced := n.page.commits != n.commits
 	n.page.mu.Unlock()
 	if replaced && fault.CodeOf(err) == fault.Timeout {
-		return fault.New(fault.Timeout, "the navigation did not end in time; another document has replaced the page meanwhile").Next("look where the page is before you navigate again")
+		return fault.New(
+			fault.Timeout, "the navigation did not end in time; another document has replaced the page meanwhile",
+		).Next("look where the page is before you navigate again")
 	}
 	return err
 }
@@ -386,7 +396,9 @@ func (n *navigation) load(ctx context.Context) error {
 		n.page.mu.Unlock()
 		switch {
 		case failed != "":
-			return fault.New(fault.NavigationFailed, "the address could not be loaded; the browser shows its error page")
+			return fault.New(
+				fault.NavigationFailed, "the address could not be loaded; the browser shows its error page",
+			)
 		case n.loaded || blocked:
 			return nil
 		}

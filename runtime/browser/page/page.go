@@ -221,7 +221,13 @@ func (p *Page) Activity() Activity {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return Activity{
-		URL: p.identity.URL, Documents: p.commits, Loading: p.loading || p.redirect, Dialogs: p.dialogCount, LastDialog: p.lastDialog, Windows: p.windows, Over: p.lifetime.Over(),
+		URL:        p.identity.URL,
+		Documents:  p.commits,
+		Loading:    p.loading || p.redirect,
+		Dialogs:    p.dialogCount,
+		LastDialog: p.lastDialog,
+		Windows:    p.windows,
+		Over:       p.lifetime.Over(),
 	}
 }
 
@@ -239,7 +245,10 @@ func (p *Page) onWindowOpen() {
 func (p *Page) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cdp.CommandTimeout)
 	defer cancel()
-	err := p.client.DoAll(ctx, append(p.Dismissal(), cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", p.target)})...)
+	err := p.client.DoAll(ctx, append(p.Dismissal(), cdp.Command{
+		Method: "Target.closeTarget",
+		Params: cdp.Object("targetId", p.target),
+	})...)
 	var refused *cdp.Error
 	if errors.As(err, &refused) { // no such target: it is closing already
 		err = nil
@@ -328,7 +337,9 @@ func (p *Page) TargetCrashed() {
 	}
 	p.crashed = true
 	p.dialog = nil
-	l, report, why := p.lifetime, !p.restarting, p.ended
+	l := p.lifetime
+	report := !p.restarting
+	why := p.ended
 	p.mu.Unlock()
 	if why == nil {
 		why = fault.New(fault.TabCrashed, "the page's renderer process crashed").Next("navigate or reload the tab")
@@ -373,7 +384,9 @@ func (p *Page) refreshTarget() {
 	if p.refreshing.Add(1) > 1 {
 		return
 	}
-	p.client.Post(cdp.Command{Method: "Target.getTargetInfo", Params: cdp.Object("targetId", p.target), OnReply: func(r cdp.Reply) {
+	p.client.Post(cdp.Command{Method: "Target.getTargetInfo", Params: cdp.Object("targetId", p.target), OnReply: func(
+		r cdp.Reply,
+	) {
 		again := p.refreshing.Swap(0) > 1
 		if r.Err != nil {
 			return

@@ -26,9 +26,15 @@ func (p *Page) PDF(ctx context.Context, o primitives.PDFOptions) ([]byte, error)
 
 func (p *Page) pdf(ctx context.Context, o primitives.PDFOptions) ([]byte, error) {
 	req := proto.PagePrintToPDF{
-		Landscape: o.Landscape, PrintBackground: o.Background, PreferCSSPageSize: o.PreferCSSPageSize, PageRanges: o.Ranges,
-		DisplayHeaderFooter: o.Header != "" || o.Footer != "", HeaderTemplate: o.Header, FooterTemplate: o.Footer,
-		GenerateDocumentOutline: o.Outline, GenerateTaggedPDF: true,
+		Landscape:               o.Landscape,
+		PrintBackground:         o.Background,
+		PreferCSSPageSize:       o.PreferCSSPageSize,
+		PageRanges:              o.Ranges,
+		DisplayHeaderFooter:     o.Header != "" || o.Footer != "",
+		HeaderTemplate:          o.Header,
+		FooterTemplate:          o.Footer,
+		GenerateDocumentOutline: o.Outline,
+		GenerateTaggedPDF:       true,
 	}
 	if req.DisplayHeaderFooter { // an empty template is the browser's own
 		if req.HeaderTemplate == "" {
@@ -47,7 +53,10 @@ func (p *Page) pdf(ctx context.Context, o primitives.PDFOptions) ([]byte, error)
 		}
 	}
 	if m := o.Margins; m != nil {
-		req.MarginTop, req.MarginRight, req.MarginBottom, req.MarginLeft = &m.Top, &m.Right, &m.Bottom, &m.Left
+		req.MarginTop = &m.Top
+		req.MarginRight = &m.Right
+		req.MarginBottom = &m.Bottom
+		req.MarginLeft = &m.Left
 	}
 	at, err := p.resolveFrame(ctx, "")
 	if err != nil {

@@ -16,7 +16,8 @@ func (p *Page) Protocol(ctx context.Context, method string, params json.RawMessa
 	var out json.RawMessage
 	if err := p.do(ctx, method, params, &out); err != nil {
 		if text, ok := cdp.Message(err); ok {
-			return nil, fault.New(fault.InvalidArguments, "the browser refused the command").With("method", method).With("browser_says", text)
+			return nil, fault.New(fault.InvalidArguments, "the browser refused the command").
+				With("method", method).With("browser_says", text)
 		}
 		return nil, err
 	}

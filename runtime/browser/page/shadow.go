@@ -62,7 +62,11 @@ func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) 
 	if element == "" {
 		return 0, nil
 	}
-	defer p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(element)})
+	defer p.client.Post(cdp.Command{
+		Session: at.session.ID,
+		Method:  "Runtime.releaseObject",
+		Params:  objectParam(element),
+	})
 	var described struct {
 		Node struct {
 			BackendNodeID int `json:"backendNodeId"`
@@ -85,14 +89,27 @@ func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) 
 				ObjectID string `json:"objectId"`
 			} `json:"object"`
 		}
-		params := map[string]any{"backendNodeId": root.BackendNodeID, "executionContextId": w.Context, "objectGroup": world.Name}
+		params := map[string]any{
+			"backendNodeId":      root.BackendNodeID,
+			"executionContextId": w.Context,
+			"objectGroup":        world.Name,
+		}
 		if err := p.doPage(ctx, at, "DOM.resolveNode", params, &node); err != nil {
 			return opened, unlessReplaced(p.classify(ctx, at, err))
 		}
 		_, err := p.invoke(ctx, at, func(token string) world.Invocation {
-			return world.Invocation{Function: adoptShadowFunction, Args: []string{token}, Object: node.Object.ObjectID, ByValue: true}
+			return world.Invocation{
+				Function: adoptShadowFunction,
+				Args:     []string{token},
+				Object:   node.Object.ObjectID,
+				ByValue:  true,
+			}
 		})
-		p.client.Post(cdp.Command{Session: at.session.ID, Method: "Runtime.releaseObject", Params: objectParam(node.Object.ObjectID)})
+		p.client.Post(cdp.Command{
+			Session: at.session.ID,
+			Method:  "Runtime.releaseObject",
+			Params:  objectParam(node.Object.ObjectID),
+		})
 		if err != nil {
 			return opened, unlessReplaced(err)
 		}
@@ -110,7 +127,9 @@ func (p *Page) openShadow(ctx context.Context, at resolvedFrame, handle string) 
 
 // describeComponent gives the page library what the accessibility tree has of a
 // custom element, and answers whether that was more than its attributes do.
-func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, element string, backend int) (bool, error) {
+func (p *Page) describeComponent(
+	ctx context.Context, at resolvedFrame, handle, element string, backend int,
+) (bool, error) {
 	var tree struct {
 		Nodes []struct {
 			axNode
@@ -119,7 +138,9 @@ func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, 
 			} `json:"ignoredReasons"`
 		} `json:"nodes"`
 	}
-	if err := p.doPage(ctx, at, "Accessibility.getPartialAXTree", map[string]any{"objectId": element, "fetchRelatives": false}, &tree); err != nil {
+	if err := p.doPage(
+		ctx, at, "Accessibility.getPartialAXTree", map[string]any{"objectId": element, "fetchRelatives": false}, &tree,
+	); err != nil {
 		return false, unlessReplaced(p.classify(ctx, at, err))
 	}
 	for _, n := range tree.Nodes {
@@ -146,7 +167,11 @@ func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, 
 			return false, fault.Wrap(fault.Internal, err, "encoding the description of a component")
 		}
 		remote, err := p.invoke(ctx, at, func(token string) world.Invocation {
-			return world.Invocation{Function: describeComponentFunction, Args: []string{token, handle, string(about)}, ByValue: true}
+			return world.Invocation{
+				Function: describeComponentFunction,
+				Args:     []string{token, handle, string(about)},
+				ByValue:  true,
+			}
 		})
 		if err != nil {
 			return false, unlessReplaced(err)
@@ -156,7 +181,8 @@ func (p *Page) describeComponent(ctx context.Context, at resolvedFrame, handle, 
 	return false, nil
 }
 
-const describeComponentFunction = `function(t,h,s){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.describe(h,JSON.parse(s))}`
+const describeComponentFunction = `function(t,h,s){"use strict";return globalThis.outriderWorld!==t?'` +
+	world.StaleAnswer + `':globalThis.outrider.describe(h,JSON.parse(s))}`
 
 // unlessReplaced drops the error of a document that was replaced:
 // nothing is left to open.
@@ -167,4 +193,5 @@ func unlessReplaced(err error) error {
 	return err
 }
 
-const adoptShadowFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer + `':globalThis.outrider.adopt(this)}`
+const adoptShadowFunction = `function(t){"use strict";return globalThis.outriderWorld!==t?'` + world.StaleAnswer +
+	`':globalThis.outrider.adopt(this)}`

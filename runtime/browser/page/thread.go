@@ -45,7 +45,8 @@ func (n *navigation) clear(ctx context.Context) error {
 		if err == nil && !answers {
 			// Nothing is to be lost: no script of the page has run for so long.
 			stop := p.stopScript()
-			if answers, err = n.answers(ctx, n.patient(crashAfter), &stop); err == nil && !answers {
+			answers, err = n.answers(ctx, n.patient(crashAfter), &stop)
+			if err == nil && !answers {
 				return p.endRenderer(ctx)
 			}
 		}

@@ -20,7 +20,9 @@ func pathsOf(files []primitives.UploadFile) []string {
 }
 
 // SetFiles implements primitives.FilePage.
-func (p *Page) SetFiles(ctx context.Context, frame primitives.FrameID, handle string, files []primitives.UploadFile) error {
+func (p *Page) SetFiles(
+	ctx context.Context, frame primitives.FrameID, handle string, files []primitives.UploadFile,
+) error {
 	at, err := p.resolveFrame(ctx, frame)
 	if err != nil {
 		return cdp.Explain(err, "choosing files")
@@ -68,10 +70,17 @@ func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []prim
 		sessions := p.sessionsLocked()
 		p.mu.Unlock()
 		for _, s := range sessions {
-			p.client.Post(cdp.Command{Session: s.ID, Method: "Page.setInterceptFileChooserDialog", Params: []byte(`{"enabled":false}`)})
+			p.client.Post(cdp.Command{
+				Session: s.ID,
+				Method:  "Page.setInterceptFileChooserDialog",
+				Params:  []byte(`{"enabled":false}`),
+			})
 		}
 	}()
-	if err := p.client.Broadcast(ctx, p.Lifetime(), sessions, cdp.Command{Method: "Page.setInterceptFileChooserDialog", Params: []byte(`{"enabled":true}`)}); err != nil {
+	if err := p.client.Broadcast(ctx, p.Lifetime(), sessions, cdp.Command{
+		Method: "Page.setInterceptFileChooserDialog",
+		Params: []byte(`{"enabled":true}`),
+	}); err != nil {
 		return cdp.Explain(err, "choosing files")
 	}
 	if err := click(); err != nil {
@@ -86,12 +95,17 @@ func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []prim
 			return fault.New(fault.InvalidArguments, "the page asks for one file").With("count", len(files))
 		}
 		if c.backend == 0 {
-			return fault.New(fault.CapabilityUnavailable, "the page asks for files in a way that has no file input").With("capability", "upload.picker")
+			return fault.New(fault.CapabilityUnavailable, "the page asks for files in a way that has no file input").
+				With("capability", "upload.picker")
 		}
-		err := p.doIn(ctx, c.session, "DOM.setFileInputFiles", map[string]any{"files": pathsOf(files), "backendNodeId": c.backend}, nil)
+		err := p.doIn(
+			ctx, c.session, "DOM.setFileInputFiles",
+			map[string]any{"files": pathsOf(files), "backendNodeId": c.backend}, nil,
+		)
 		return cdp.Explain(err, "choosing files")
 	case <-timer.C:
-		return fault.New(fault.TargetNotActionable, "the click opened no file chooser").With("reason", "no_file_chooser").
+		return fault.New(fault.TargetNotActionable, "the click opened no file chooser").
+			With("reason", "no_file_chooser").
 			Next("name the page's file input, which need not be visible; files are not dropped on a place without one")
 	case <-l.Done():
 		return l.Err()

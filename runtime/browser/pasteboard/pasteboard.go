@@ -1,6 +1,6 @@
 // Package pasteboard reads and writes the clipboard of a browser without a page that notices: a hidden, empty document
-// of its own copies and pastes, as the keys do, so no page is given a permission. It does not know whose content that is
-// or when it is wanted. Package browser makes one for each browser, package runtime/clipboard calls it.
+// of its own copies and pastes, as the keys do, so no page is given a permission. It does not know whose content that
+// is or when it is wanted. Package browser makes one for each browser, package runtime/clipboard calls it.
 package pasteboard
 
 import (
@@ -101,7 +101,11 @@ func (b *Board) Write(ctx context.Context, text, html string) error {
 func (b *Board) pasteKey() []cdp.Command {
 	const key = `,"key":"v","code":"KeyV","windowsVirtualKeyCode":86`
 	return []cdp.Command{
-		{Session: b.session, Method: "Input.dispatchKeyEvent", Params: []byte(`{"type":"rawKeyDown"` + key + `,"commands":["Paste"]}`)},
+		{
+			Session: b.session,
+			Method:  "Input.dispatchKeyEvent",
+			Params:  []byte(`{"type":"rawKeyDown"` + key + `,"commands":["Paste"]}`),
+		},
 		{Session: b.session, Method: "Input.dispatchKeyEvent", Params: []byte(`{"type":"keyUp"` + key + `}`)},
 	}
 }
@@ -178,7 +182,9 @@ func (b *Board) open(ctx context.Context) error {
 	var made struct {
 		Context string `json:"browserContextId"`
 	}
-	if err := b.client.Do(ctx, "", "Target.createBrowserContext", []byte(`{"disposeOnDetach":true}`), &made); err != nil {
+	if err := b.client.Do(
+		ctx, "", "Target.createBrowserContext", []byte(`{"disposeOnDetach":true}`), &made,
+	); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -195,7 +201,10 @@ func (b *Board) openIn(ctx context.Context, own string) error {
 	var created struct {
 		ID string `json:"targetId"`
 	}
-	if err := b.client.Do(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": own, "hidden": true}, &created); err != nil {
+	if err := b.client.Do(
+		ctx, "", "Target.createTarget",
+		map[string]any{"url": "about:blank", "browserContextId": own, "hidden": true}, &created,
+	); err != nil {
 		return err
 	}
 	var target struct {
@@ -212,11 +221,15 @@ func (b *Board) openIn(ctx context.Context, own string) error {
 	var attached struct {
 		Session string `json:"sessionId"`
 	}
-	if err := b.client.Do(ctx, "", "Target.attachToTarget", map[string]any{"flatten": true, "targetId": created.ID}, &attached); err != nil {
+	if err := b.client.Do(
+		ctx, "", "Target.attachToTarget", map[string]any{"flatten": true, "targetId": created.ID}, &attached,
+	); err != nil {
 		return err
 	}
 	b.session, b.pastes = attached.Session, 0
-	if err := b.client.Do(ctx, b.session, "Emulation.setFocusEmulationEnabled", []byte(`{"enabled":true}`), nil); err != nil {
+	if err := b.client.Do(
+		ctx, b.session, "Emulation.setFocusEmulationEnabled", []byte(`{"enabled":true}`), nil,
+	); err != nil {
 		return err
 	}
 	return b.evaluate(ctx, script, nil)
@@ -231,7 +244,9 @@ func (b *Board) drop() {
 	b.mu.Unlock()
 	b.session = ""
 	// Without a filter hidden documents are left out.
-	b.client.Post(cdp.Command{Method: "Target.getTargets", Params: []byte(`{"filter":[{}]}`), OnReply: func(r cdp.Reply) {
+	b.client.Post(cdp.Command{Method: "Target.getTargets", Params: []byte(`{"filter":[{}]}`), OnReply: func(
+		r cdp.Reply,
+	) {
 		var all struct {
 			Targets []struct {
 				ID      string `json:"targetId"`
@@ -244,17 +259,28 @@ func (b *Board) drop() {
 		var commands []cdp.Command
 		for _, t := range all.Targets {
 			if t.Context == own {
-				commands = append(commands, cdp.Command{Method: "Target.closeTarget", Params: cdp.Object("targetId", t.ID)})
+				commands = append(commands, cdp.Command{
+					Method: "Target.closeTarget",
+					Params: cdp.Object("targetId", t.ID),
+				})
 			}
 		}
-		b.client.Post(append(commands, cdp.Command{Method: "Target.disposeBrowserContext", Params: cdp.Object("browserContextId", own)})...)
+		b.client.Post(append(commands, cdp.Command{
+			Method: "Target.disposeBrowserContext",
+			Params: cdp.Object("browserContextId", own),
+		})...)
 	}})
 }
 
 // evaluate runs an expression in the document, as if a user had asked for it, and sends what follows with it.
 func (b *Board) evaluate(ctx context.Context, expression string, out any, more ...cdp.Command) error {
-	params := append(cdp.AppendQuoted([]byte(`{"expression":`), expression), `,"awaitPromise":true,"returnByValue":true,"userGesture":true}`...)
-	calls, err := b.client.Start(ctx, append([]cdp.Command{{Session: b.session, Method: "Runtime.evaluate", Params: params}}, more...)...)
+	params := append(
+		cdp.AppendQuoted([]byte(`{"expression":`), expression),
+		`,"awaitPromise":true,"returnByValue":true,"userGesture":true}`...,
+	)
+	calls, err := b.client.Start(
+		ctx, append([]cdp.Command{{Session: b.session, Method: "Runtime.evaluate", Params: params}}, more...)...,
+	)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,8 @@ func (t *Table) decide(q Request) (cdp.Command, time.Duration) {
 		answer := r.Answer
 		if r.Find != nil {
 			found := false
-			if answer, found = r.Find(q); !found {
+			answer, found = r.Find(q)
+			if !found {
 				miss(r, "the recording has no such request")
 				continue
 			}
@@ -233,9 +234,14 @@ func allowed(client *cdp.Client, q Request) cdp.Command {
 // readable lets a script of another origin read an answer that does not say who may.
 func readable(q Request, a Answer) Answer {
 	origin := q.header("Origin")
-	says := slices.ContainsFunc(a.Headers, func(h Header) bool { return strings.EqualFold(h.Name, "Access-Control-Allow-Origin") })
+	says := slices.ContainsFunc(a.Headers, func(h Header) bool {
+		return strings.EqualFold(h.Name, "Access-Control-Allow-Origin")
+	})
 	if to, err := url.Parse(q.URL); err == nil && origin != "" && !says && origin != to.Scheme+"://"+to.Host {
-		a.Headers = append(slices.Clone(a.Headers), Header{"Access-Control-Allow-Origin", origin}, Header{"Access-Control-Allow-Credentials", "true"}, Header{"Vary", "Origin"})
+		a.Headers = append(
+			slices.Clone(a.Headers), Header{"Access-Control-Allow-Origin", origin},
+			Header{"Access-Control-Allow-Credentials", "true"}, Header{"Vary", "Origin"},
+		)
 	}
 	return a
 }

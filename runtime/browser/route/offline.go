@@ -8,7 +8,9 @@ import (
 
 // OfflineFlags keep everything that is not answered here, such as a WebSocket, from the network: the proxy
 // does not exist.
-var OfflineFlags = []string{"--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND"}
+var OfflineFlags = []string{
+	"--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=<-loopback>", "--host-resolver-rules=MAP * ~NOTFOUND",
+}
 
 // Offline answers all requests of a browser, one after the other, in the order in which they come. It does
 // not know where answers come from.

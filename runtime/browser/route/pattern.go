@@ -30,7 +30,9 @@ func CheckPattern(glob string) error {
 
 func parse(glob string) (pattern, error) {
 	if glob == "" || len(glob) > maxPattern {
-		return pattern{}, fault.New(fault.InvalidInput, "the address of a route has %d bytes: expected 1 to %d", len(glob), maxPattern)
+		return pattern{}, fault.New(
+			fault.InvalidInput, "the address of a route has %d bytes: expected 1 to %d", len(glob), maxPattern,
+		)
 	}
 	var exact, loose strings.Builder
 	exact.WriteString("^")
@@ -112,7 +114,9 @@ func parse(glob string) (pattern, error) {
 }
 
 func badPattern(glob, why string) error {
-	return fault.New(fault.InvalidInput, "%s is no pattern of addresses: %s", fmt.Sprintf("%q", fault.Clip(glob, 200)), why)
+	return fault.New(
+		fault.InvalidInput, "%s is no pattern of addresses: %s", fmt.Sprintf("%q", fault.Clip(glob, 200)), why,
+	)
 }
 
 // matches says whether the address, without its fragment, is one of the pattern's.

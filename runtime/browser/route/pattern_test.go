@@ -25,7 +25,10 @@ func TestPatterns(t *testing.T) {
 		{"foo*", "foo/bar.js", false},
 		{"http://localhost:3000/signin-oidc*", "http://localhost:3000/signin-oidc/foo", false},
 		{"http://localhost:3000/signin-oidc*", "http://localhost:3000/signin-oidcnice", true},
-		{"**/three-columns/settings.html?**id=settings-**", "http://mydomain:8080/blah/blah/three-columns/settings.html?id=settings-e3c58efe-02e9", true},
+		{
+			"**/three-columns/settings.html?**id=settings-**",
+			"http://mydomain:8080/blah/blah/three-columns/settings.html?id=settings-e3c58efe-02e9", true,
+		},
 		{`\?`, "?", true},
 		{`\?`, "a", false},
 		{`**/a\*b`, "http://x/a*b", true},
@@ -84,7 +87,8 @@ func FuzzPattern(f *testing.F) {
 			return
 		}
 		p, err := parse(glob)
-		if err == nil && p.matches(address) && !strings.Contains(address, "\n") && strings.Count(p.loose, "*") < 8 && !protocolMatch(p.loose, address) {
+		if err == nil && p.matches(address) && !strings.Contains(address, "\n") && strings.Count(p.loose, "*") < 8 &&
+			!protocolMatch(p.loose, address) {
 			t.Errorf("%q matches %q, and the browser's pattern %q does not", glob, address, p.loose)
 		}
 	})

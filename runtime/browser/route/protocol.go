@@ -54,7 +54,15 @@ func read(s *cdp.Session, params []byte) (Request, bool) {
 	}
 	q := e.Request
 	address, _, _ := strings.Cut(q.URL, "#")
-	return Request{session: s.ID, id: e.RequestID, Type: e.Type, Method: q.Method, URL: address, Headers: q.Headers, Body: []byte(q.Body)}, true
+	return Request{
+		session: s.ID,
+		id:      e.RequestID,
+		Type:    e.Type,
+		Method:  q.Method,
+		URL:     address,
+		Headers: q.Headers,
+		Body:    []byte(q.Body),
+	}, true
 }
 
 func (q *Request) header(name string) string {
@@ -119,7 +127,8 @@ func (q *Request) command(client *cdp.Client, method string, params []byte, refu
 		if r.Err == nil || !errors.As(r.Err, &said) || strings.Contains(said.Message, "InterceptionId") {
 			return
 		}
-		if why.Why = said.Message; refused != nil {
+		why.Why = said.Message
+		if refused != nil {
 			refused(why)
 		}
 		client.Post(fail)

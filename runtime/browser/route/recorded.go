@@ -35,7 +35,13 @@ func (r *Recorded[T]) Add(q Request, began, ended time.Time, answer T) {
 		r.entries, r.wrote = map[string][]*recorded[T]{}, map[string]time.Time{}
 	}
 	key := q.Method + " " + q.URL
-	r.entries[key] = append(r.entries[key], &recorded[T]{body: q.Body, referrer: q.header("Referer"), began: began, ended: ended, answer: answer})
+	r.entries[key] = append(r.entries[key], &recorded[T]{
+		body:     q.Body,
+		referrer: q.header("Referer"),
+		began:    began,
+		ended:    ended,
+		answer:   answer,
+	})
 }
 
 // Has says whether there is a recorded request of a method to an address.
@@ -94,7 +100,9 @@ func writer(q Request) string {
 }
 
 // sending are headers that say how an answer was sent, or that stand for later requests.
-var sending = []string{"content-length", "content-encoding", "transfer-encoding", "connection", "alt-svc", "strict-transport-security"}
+var sending = []string{
+	"content-length", "content-encoding", "transfer-encoding", "connection", "alt-svc", "strict-transport-security",
+}
 
 // Resent are the headers of a recorded answer whose body is as the page saw it, without
 // those that say how it was sent. Cookies that a recorder has joined are lines of their own.
@@ -109,7 +117,8 @@ func Resent(headers []Header) []Header {
 			continue
 		}
 		for line := range strings.SplitSeq(h.Value, "\n") {
-			if line = strings.TrimSpace(line); line != "" {
+			line = strings.TrimSpace(line)
+			if line != "" {
 				out = append(out, Header{Name: h.Name, Value: line})
 			}
 		}

@@ -49,7 +49,8 @@ func TestRecordedAnswers(t *testing.T) {
 			for _, r := range c.Visit {
 				var began, ended time.Time
 				if len(r.At) == 2 {
-					began, ended = start.Add(time.Duration(r.At[0])*time.Millisecond), start.Add(time.Duration(r.At[1])*time.Millisecond)
+					began = start.Add(time.Duration(r.At[0]) * time.Millisecond)
+					ended = start.Add(time.Duration(r.At[1]) * time.Millisecond)
 				}
 				visit.Add(made(r), began, ended, r.ID)
 			}

@@ -69,7 +69,9 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 	s.awaitWrites(ctx, len(urls) == 0)
 	var err error
 	if len(urls) > 0 {
-		err = s.client.DoIn(ctx, s.tab.Lifetime(), s.tab.TopSession(), "Network.getCookies", map[string]any{"urls": urls}, &out)
+		err = s.client.DoIn(
+			ctx, s.tab.Lifetime(), s.tab.TopSession(), "Network.getCookies", map[string]any{"urls": urls}, &out,
+		)
 	} else {
 		err = s.context.Do(ctx, "Storage.getCookies", nil, &out)
 	}
@@ -79,8 +81,15 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 	list := make([]primitives.Cookie, len(out.Cookies))
 	for i, c := range out.Cookies {
 		list[i] = primitives.Cookie{
-			Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Expires: c.Expires, HTTPOnly: c.HTTPOnly,
-			Secure: c.Secure != nil && *c.Secure, SameSite: c.SameSite, Partition: c.Partition,
+			Name:      c.Name,
+			Value:     c.Value,
+			Domain:    c.Domain,
+			Path:      c.Path,
+			Expires:   c.Expires,
+			HTTPOnly:  c.HTTPOnly,
+			Secure:    c.Secure != nil && *c.Secure,
+			SameSite:  c.SameSite,
+			Partition: c.Partition,
 		}
 	}
 	return list, nil
@@ -118,7 +127,14 @@ func (s *Store) SetCookies(ctx context.Context, cookies []primitives.Cookie) err
 	list := make([]protocolCookie, len(cookies))
 	for i, c := range cookies {
 		list[i] = protocolCookie{
-			Name: c.Name, Value: c.Value, URL: c.URL, Domain: c.Domain, Path: c.Path, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite, Partition: c.Partition,
+			Name:      c.Name,
+			Value:     c.Value,
+			URL:       c.URL,
+			Domain:    c.Domain,
+			Path:      c.Path,
+			HTTPOnly:  c.HTTPOnly,
+			SameSite:  c.SameSite,
+			Partition: c.Partition,
 		}
 		if c.Secure || c.URL == "" {
 			list[i].Secure = &c.Secure
@@ -131,7 +147,8 @@ func (s *Store) SetCookies(ctx context.Context, cookies []primitives.Cookie) err
 	var pe *cdp.Error
 	if errors.As(err, &pe) {
 		return &fault.Error{Code: fault.InvalidArguments, Message: "the browser refuses one of the cookies", Err: err,
-			NextStep: "check that the domain matches, that SameSite=None goes with secure, and that no partition is missing"}
+			NextStep: "check that the domain matches, that SameSite=None goes with secure, and that no partition is " +
+				"missing"}
 	}
 	return cdp.Explain(err, "setting cookies")
 }

@@ -87,9 +87,12 @@ func sameSite(a, b string) bool {
 
 // atOrigin calls a function of the page library in a document of an origin: one that is
 // shown, or an empty one that is opened for it.
-func (s *Store) atOrigin(ctx context.Context, origin string, shown map[string]shownFrame, fn string, args, out any) error {
+func (s *Store) atOrigin(
+	ctx context.Context, origin string, shown map[string]shownFrame, fn string, args, out any,
+) error {
 	if excerpt.Origin(origin) != origin {
-		return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").With("origin", excerpt.Bytes(origin, 200))
+		return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").
+			With("origin", excerpt.Bytes(origin, 200))
 	}
 	if f, ok := shown[origin]; ok {
 		return f.document.Call(ctx, f.frame, fn, args, out)

@@ -36,7 +36,8 @@ var (
 // through for that: what would follow it cannot stand in a string, where quotes are
 // escaped.
 func Result(answer []byte) (remote, thrown []byte) {
-	if bytes.HasPrefix(answer, stringResult) && bytes.HasSuffix(answer, []byte(`"}}`)) && !bytes.Contains(answer, []byte(`"},"exceptionDetails":`)) {
+	if bytes.HasPrefix(answer, stringResult) && bytes.HasSuffix(answer, []byte(`"}}`)) &&
+		!bytes.Contains(answer, []byte(`"},"exceptionDetails":`)) {
 		return answer[len(`{"result":`) : len(answer)-1], nil
 	}
 	cdp.EachMember(answer, func(k, v []byte) bool {
@@ -72,7 +73,8 @@ func Decode(fn string, remote []byte, out any) (err error) {
 	text, rest, lines := bytes.Cut(text, []byte("\n"))
 	taker, takes := out.(primitives.TextTaker)
 	if lines && !takes {
-		if text, ok = expand(text, rest); !ok {
+		text, ok = expand(text, rest)
+		if !ok {
 			return fault.New(fault.HandlerFailed, "page function %s gave an unreadable answer", fn)
 		}
 	}
@@ -111,7 +113,11 @@ func Decode(fn string, remote []byte, out any) (err error) {
 		return nil
 	}
 	if err := json.Unmarshal(value, out); err != nil {
-		return &fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " gave an answer of another shape", Err: err}
+		return &fault.Error{
+			Code:    fault.HandlerFailed,
+			Message: "page function " + fn + " gave an answer of another shape",
+			Err:     err,
+		}
 	}
 	return nil
 }
@@ -146,7 +152,8 @@ func appendExpanded(out, text []byte, table *lineTable, after int) ([]byte, bool
 			return nil, false
 		}
 		var ok bool
-		if out, ok = appendExpanded(append(out, text[from:i]...), table[n], table, n); !ok {
+		out, ok = appendExpanded(append(out, text[from:i]...), table[n], table, n)
+		if !ok {
 			return nil, false
 		}
 		from = i + 1
@@ -162,11 +169,19 @@ func pageFault(fn string, text []byte) error {
 		Evidence map[string]any `json:"evidence"`
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
-		return &fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " gave an unreadable answer", Err: err}
+		return &fault.Error{
+			Code:    fault.HandlerFailed,
+			Message: "page function " + fn + " gave an unreadable answer",
+			Err:     err,
+		}
 	}
 	if _, declared := fault.Lookup(f.Code); !declared {
-		return (&fault.Error{Code: fault.HandlerFailed, Message: "page function " + fn + " failed", Evidence: f.Evidence,
-			Err: errors.New(string(f.Code) + ": " + f.Message)})
+		return (&fault.Error{
+			Code:     fault.HandlerFailed,
+			Message:  "page function " + fn + " failed",
+			Evidence: f.Evidence,
+			Err:      errors.New(string(f.Code) + ": " + f.Message),
+		})
 	}
 	return &fault.Error{Code: f.Code, Message: f.Message, Evidence: f.Evidence}
 }

@@ -72,5 +72,9 @@ var tokenPrefix = rand.Text()
 
 // CreateCommand creates our isolated world of a frame.
 func CreateCommand(s *cdp.Session, frame primitives.FrameID) cdp.Command {
-	return cdp.Command{Session: s.ID, Method: "Page.createIsolatedWorld", Params: cdp.Object("frameId", string(frame), "worldName", Name)}
+	return cdp.Command{
+		Session: s.ID,
+		Method:  "Page.createIsolatedWorld",
+		Params:  cdp.Object("frameId", string(frame), "worldName", Name),
+	}
 }

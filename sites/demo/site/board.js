@@ -9,7 +9,11 @@ const el = (tag, props = {}, ...children) => {
 };
 
 async function api(method, path, body) {
-  const answer = await fetch(path, { method, headers: { 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
+  const answer = await fetch(path, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: body && JSON.stringify(body)
+  });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status}`);
   return answer.status === 204 ? null : answer.json();
 }
@@ -41,7 +45,13 @@ function render() {
       item.addEventListener('keydown', event => { if (event.key === 'Enter') show(card.id); });
       return item;
     });
-    const section = el('section', { className: 'list' }, el('h2', { textContent: list.name }), el('ul', {}, ...items), adder(list));
+    const section = el(
+      'section',
+      { className: 'list' },
+      el('h2', { textContent: list.name }),
+      el('ul', {}, ...items),
+      adder(list)
+    );
     section.dataset.list = list.id;
     section.setAttribute('aria-label', list.name);
     return section;
@@ -120,7 +130,9 @@ async function change(patch) {
 }
 
 $('#refresh').addEventListener('click', load);
-$('#save-description').addEventListener('click', () => change({ description: $('#card-description').innerText.trim() }));
+$('#save-description').addEventListener('click', () =>
+  change({ description: $('#card-description').innerText.trim() })
+);
 $('#card-member').addEventListener('change', event => change({ member: event.target.value }));
 $('#delete-card').addEventListener('click', async () => {
   if (!confirm('Delete this card for good?')) return;

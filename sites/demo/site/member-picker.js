@@ -10,7 +10,10 @@ customElements.define('member-picker', class extends HTMLElement {
 
   #draw() {
     this.#root.innerHTML = `<style>
-      ul { list-style: none; margin: 0; padding: .2rem; border: 1px solid #cfd8df; border-radius: 6px; display: flex; gap: .3rem; }
+      ul {
+        list-style: none; margin: 0; padding: .2rem; border: 1px solid #cfd8df; border-radius: 6px;
+        display: flex; gap: .3rem;
+      }
       ul:focus { outline: 2px solid #0b6e99; }
       li { padding: .2rem .5rem; border-radius: 4px; cursor: pointer; }
       li[aria-selected=true] { background: #dcebf3; }

@@ -40,16 +40,22 @@ type shop struct {
 func Handler(files fs.FS, testLink bool) http.Handler {
 	s := &shop{files: files, users: map[string]string{}, added: map[string][]Item{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/items", http.StatusSeeOther) })
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/items", http.StatusSeeOther)
+	})
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { s.show(w, "login.html", nil) })
 	mux.HandleFunc("POST /login", s.login)
 	mux.HandleFunc("GET /items", s.signedIn(s.items))
 	mux.HandleFunc("POST /items", s.signedIn(s.add))
-	mux.HandleFunc("GET /upload", s.signedIn(func(w http.ResponseWriter, _ *http.Request, _ string) { s.show(w, "upload.html", nil) }))
+	mux.HandleFunc("GET /upload", s.signedIn(func(w http.ResponseWriter, _ *http.Request, _ string) {
+		s.show(w, "upload.html", nil)
+	}))
 	mux.HandleFunc("POST /upload", s.signedIn(s.upload))
 	mux.HandleFunc("GET /help", func(w http.ResponseWriter, _ *http.Request) { s.show(w, "help.html", nil) })
 	if testLink {
-		mux.HandleFunc("GET /enter", func(w http.ResponseWriter, r *http.Request) { s.enter(w, r, r.FormValue("user")) })
+		mux.HandleFunc("GET /enter", func(w http.ResponseWriter, r *http.Request) {
+			s.enter(w, r, r.FormValue("user"))
+		})
 	}
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
 	return mux
@@ -81,7 +87,9 @@ func (s *shop) enter(w http.ResponseWriter, r *http.Request, user string) {
 	s.mu.Lock()
 	s.users[session] = user
 	s.mu.Unlock()
-	http.SetCookie(w, &http.Cookie{Name: "session", Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(
+		w, &http.Cookie{Name: "session", Value: session, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode},
+	)
 	http.Redirect(w, r, "/items", http.StatusSeeOther)
 }
 
@@ -125,7 +133,13 @@ func (s *shop) items(w http.ResponseWriter, r *http.Request, user string) {
 	pages := max(1, (len(found)+perPage-1)/perPage)
 	page, _ := strconv.Atoi(r.FormValue("page"))
 	page = min(max(page, 1), pages)
-	data := map[string]any{"User": user, "Query": query, "Page": page, "Pages": pages, "Items": found[(page-1)*perPage : min(page*perPage, len(found))]}
+	data := map[string]any{
+		"User":  user,
+		"Query": query,
+		"Page":  page,
+		"Pages": pages,
+		"Items": found[(page-1)*perPage : min(page*perPage, len(found))],
+	}
 	if page < pages {
 		data["Next"] = page + 1
 	}
@@ -157,5 +171,8 @@ func (s *shop) upload(w http.ResponseWriter, r *http.Request, _ string) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.show(w, "upload.html", fmt.Sprintf("%s: %d prices", head.Filename, strings.Count(strings.TrimSpace(string(text)), "\n")))
+	s.show(
+		w, "upload.html",
+		fmt.Sprintf("%s: %d prices", head.Filename, strings.Count(strings.TrimSpace(string(text)), "\n")),
+	)
 }

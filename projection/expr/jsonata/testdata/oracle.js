@@ -16,8 +16,14 @@ const repairs = require('./repairs.js');
 // A pattern that never advances would keep a match going for ever, and so would
 // tail calls without end, for which our steps run out.
 const probes = [
-  {find: 'async function evaluateMatcher(matcher, str) {', put: 'async function evaluateMatcher(matcher, str) { globalThis.matching();'},
-  {find: 'while(isLambda(result) && result.thunk === true) {', put: 'while(isLambda(result) && result.thunk === true) { globalThis.calling();'},
+  {
+    find: 'async function evaluateMatcher(matcher, str) {',
+    put: 'async function evaluateMatcher(matcher, str) { globalThis.matching();'
+  },
+  {
+    find: 'while(isLambda(result) && result.thunk === true) {',
+    put: 'while(isLambda(result) && result.thunk === true) { globalThis.calling();'
+  }
 ];
 const maxMatches = 20000, maxTailCalls = 100000;
 
@@ -63,10 +69,15 @@ async function evaluate(jsonata, q) {
     if (e && e.code && /^[A-Z]\d{4}$/.test(e.code)) return {code: e.code};
     // Three failures of JavaScript itself for which there are codes: ours, the
     // library's for an overflowing stack, and ours for nesting without end.
-    if (e instanceof SyntaxError && /^(Invalid regular expression: .*\/g[im]*: |Invalid flags supplied to RegExp)/s.test(said)) return {code: 'S0303'};
-    if (e instanceof RangeError && said === 'Maximum call stack size exceeded') return {code: 'D1011'};
-    if (e instanceof TypeError && said.startsWith('Converting circular structure')) return {code: 'U1001', crash: said};
-    return {crash: said};
+    if (
+      e instanceof SyntaxError &&
+      /^(Invalid regular expression: .*\/g[im]*: |Invalid flags supplied to RegExp)/s.test(said)
+    )
+      return { code: 'S0303' };
+    if (e instanceof RangeError && said === 'Maximum call stack size exceeded') return { code: 'D1011' };
+    if (e instanceof TypeError && said.startsWith('Converting circular structure'))
+      return { code: 'U1001', crash: said };
+    return { crash: said };
   }
   const held = kinds(result);
   if (held.lambda) return {code: 'L0005'};

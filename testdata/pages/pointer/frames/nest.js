@@ -7,11 +7,23 @@
   const trail = script.dataset.trail ?? asked.get('trail') ?? '';
   const tell = (what) => top.postMessage({ trail, ...what }, '*');
   for (const type of ['pointerdown', 'click', 'dblclick', 'wheel', 'keydown', 'input']) {
-    window.addEventListener(type, (event) => { if (event.isTrusted) tell({ input: type }); }, { capture: true, passive: true });
+    window.addEventListener(
+      type,
+      (event) => {
+        if (event.isTrusted) tell({ input: type });
+      },
+      { capture: true, passive: true }
+    );
   }
-  document.addEventListener('mouseenter', (event) => { if (event.isTrusted) tell({ input: 'mouseenter' }); });
-  window.addEventListener('message', (event) => { if (event.data === 'ping') event.source.postMessage({ pong: true, trail }, '*'); });
-  document.write('<style>html,body{margin:0;height:100%}iframe,button{position:absolute;inset:0;width:100%;height:100%;border:0}</style>');
+  document.addEventListener('mouseenter', (event) => {
+    if (event.isTrusted) tell({ input: 'mouseenter' });
+  });
+  window.addEventListener('message', (event) => {
+    if (event.data === 'ping') event.source.postMessage({ pong: true, trail }, '*');
+  });
+  document.write(
+    '<style>html,body{margin:0;height:100%}iframe,button{position:absolute;inset:0;width:100%;height:100%;border:0}</style>'
+  );
   if (path === '') {
     document.write('<button>In</button>');
     tell({ ready: true });
@@ -27,7 +39,8 @@
     const hosts = { a: '127.0.0.1', b: 'localhost' };
     const { hostname, port } = new URL(source);
     if (kind === 'd') {
-      element.srcdoc = `<!doctype html><body><script src="${source}" data-path="${rest}" data-trail="${inner}"></scr` + 'ipt>';
+      element.srcdoc =
+        `<!doctype html><body><script src="${source}" data-path="${rest}" data-trail="${inner}"></scr` + 'ipt>';
       return;
     }
     if (kind === 's') element.sandbox = 'allow-scripts';

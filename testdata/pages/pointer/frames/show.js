@@ -17,7 +17,13 @@ window.addEventListener('message', ({ data, source }) => {
 
 // What the top gets belongs to nobody of them.
 for (const type of ['pointerdown', 'click', 'dblclick', 'wheel']) {
-  window.addEventListener(type, (event) => { if (event.isTrusted) got.push({ input: type, trail: 'top' }); }, { capture: true, passive: true });
+  window.addEventListener(
+    type,
+    (event) => {
+      if (event.isTrusted) got.push({ input: type, trail: 'top' });
+    },
+    { capture: true, passive: true }
+  );
 }
 
 function show(path) {
@@ -28,10 +34,12 @@ function show(path) {
   const hosts = { a: '127.0.0.1', b: 'localhost' };
   const [letter] = path;
   if (letter === 'd') {
-    frame.srcdoc = `<!doctype html><body><script src="${source}" data-path="${path.slice(1)}" data-trail="d"></scr` + 'ipt>';
+    frame.srcdoc =
+      `<!doctype html><body><script src="${source}" data-path="${path.slice(1)}" data-trail="d"></scr` + 'ipt>';
   } else {
     if (letter === 's') frame.sandbox = 'allow-scripts';
-    frame.src = `http://${hosts[letter] || location.hostname}:${location.port}/pointer/frames/nest.html?path=${path.slice(1)}&trail=${letter}`;
+    const host = `${hosts[letter] || location.hostname}:${location.port}`;
+    frame.src = `http://${host}/pointer/frames/nest.html?path=${path.slice(1)}&trail=${letter}`;
   }
   stage.replaceChildren(frame);
   return ready.then(() => { got = []; return true; });
