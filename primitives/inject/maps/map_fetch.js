@@ -26,6 +26,7 @@ queries.map_fetch = async ({ url, max_bytes: most, timeout_ms: patience, redirec
     }
     const last = originOf(response.url || url);
     if (last !== wanted) throw failed('the request was redirected to another origin', { final_origin: last });
-    return { status: response.status, body: await bodyText(response, most, stop, failed), url: response.url || url };
+    const { body } = await bodyText(response, most, stop, failed, false);
+    return { status: response.status, body, url: response.url || url };
   });
 };
