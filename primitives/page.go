@@ -160,6 +160,7 @@ type TabInfo struct {
 	URL             string
 	Title           string
 	Active          bool
+	Loading         bool // its document has not loaded yet
 }
 
 // MouseEvent is one trusted pointer event at a point of the top viewport, in

@@ -87,6 +87,7 @@ func (t *Tab) statusNow() TabStatus {
 	if t.shown != nil {
 		info := t.shown.Tab()
 		s.URL, s.Title = info.URL, info.Title
+		s.Loading = info.Loading
 	}
 	return s
 }

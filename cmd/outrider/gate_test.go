@@ -8,7 +8,7 @@ import (
 )
 
 // gate is a server that asks for a name and a password, and a proxy that does. Its pages say
-// which header of a sign-in came.
+// which header of a sign-in came. /silent never answers.
 func gate(t *testing.T) string {
 	signedIn := func(w http.ResponseWriter, r *http.Request, header, challenge string, code int) bool {
 		asked := &http.Request{Header: http.Header{"Authorization": r.Header[header]}}
@@ -21,6 +21,10 @@ func gate(t *testing.T) string {
 		return false
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/silent" { // answers when its client has gone
+			<-r.Context().Done()
+			return
+		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		if r.URL.IsAbs() {
 			if signedIn(w, r, "Proxy-Authorization", "Proxy-Authenticate", http.StatusProxyAuthRequired) {

@@ -146,10 +146,9 @@ func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, 
 		_ = s.sessions.close(context.WithoutCancel(ctx), made.id)
 		return nil, fault.From(err)
 	}
-	out := pageLine(page{made, tab})
-	out["session"], out["isolated"] = made.id, made.workspace.Isolated()
-	c.nameDialog(ctx, page{made, tab}, out)
-	return &answer{Result: out}, nil
+	out := c.opened(ctx, page{made, tab})
+	out.Result["session"], out.Result["isolated"] = made.id, made.workspace.Isolated()
+	return out, nil
 }
 
 // opening bounds what waits for no page before it begins.
@@ -263,9 +262,12 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 	return &answer{Result: out}, nil
 }
 
-// opened is the answer of a page that was opened.
+// opened is the answer of a page that was opened. One that has not loaded within its time can be used, too.
 func (c *call) opened(ctx context.Context, p page) *answer {
 	out := pageLine(p)
+	if p.tab.Loading {
+		out["loaded"] = false
+	}
 	c.nameDialog(ctx, p, out)
 	return &answer{Result: out}
 }

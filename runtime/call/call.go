@@ -169,6 +169,7 @@ type TabStatus struct {
 	Title           string   `json:"title"`
 	Active          bool     `json:"active"`
 	Workspace       string   `json:"-"` // the workspace it is in, "" for none
+	Loading         bool     `json:"-"` // its document has not loaded yet
 	States          []string `json:"states,omitempty"`
 	Actions         []string `json:"actions,omitempty"`
 	// Attachments are those that the maps of the page declare.

@@ -140,6 +140,7 @@ func (p *Page) Tab() primitives.TabInfo {
 	defer p.mu.Unlock()
 	info := p.identity
 	info.Title = p.title
+	info.Loading = p.loading || p.redirect
 	return info
 }
 
