@@ -224,7 +224,7 @@ func TestEverythingWithANameIsDocumented(t *testing.T) {
 	}
 }
 
-// TestGlossary: at most sixty terms, each once, each with a meaning.
+// TestGlossary: at most eighty terms, each once, each with a meaning.
 func TestGlossary(t *testing.T) {
 	source, err := os.ReadFile("docs/glossary.md")
 	if err != nil {
@@ -245,8 +245,8 @@ func TestGlossary(t *testing.T) {
 			t.Errorf("the meaning of %s is no sentence: %q", term, meaning)
 		}
 	}
-	if len(terms) < 40 || len(terms) > 60 {
-		t.Errorf("the glossary has %d terms, 40 to 60 are wanted", len(terms))
+	if len(terms) < 40 || len(terms) > 80 {
+		t.Errorf("the glossary has %d terms, 40 to 80 are wanted", len(terms))
 	}
 }
 
