@@ -90,7 +90,7 @@ type pending struct {
 }
 
 func (g *generator) file(records []*primitives.Record) ([]byte, error) {
-	g.b.WriteString("// Code generated from primitives/dictionary by make generate. DO NOT EDIT.\n\n" +
+	g.b.WriteString("// Code generated from the records of primitives by make generate. DO NOT EDIT.\n\n" +
 		"package outrider\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n)\n")
 	for _, r := range records {
 		if slices.Contains(typed, r.Name) {

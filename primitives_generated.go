@@ -1,4 +1,4 @@
-// Code generated from primitives/dictionary by make generate. DO NOT EDIT.
+// Code generated from the records of primitives by make generate. DO NOT EDIT.
 
 package outrider
 

@@ -35,7 +35,7 @@ const (
 	Taken Verdict = iota
 	// Finished: its outcome is recorded, so the delivery is of no use.
 	Finished
-	// HeldByOther: another worker has it and may be well; see Holder.
+	// HeldByOther: another worker has it and may be well.
 	HeldByOther
 )
 

@@ -32,7 +32,7 @@ func isNamed(name string, names []string) bool {
 
 // NeedsSignedIn says whether a tool needs somebody to be signed in, or nobody to
 // be; nil when it does not say, nor its map. A map that declares a state of that
-// very name means that state instead: see requiredStates.
+// very name means that state instead: see RequiredStates.
 func NeedsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
 	for _, r := range []manifest.Requirements{t.Needs, m.Manifest.Requires} {
 		if r.SignedIn != nil {

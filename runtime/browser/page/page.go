@@ -60,7 +60,7 @@ type Page struct {
 
 	refs primitives.Refs
 
-	// interrupting: see endHeld.
+	// interrupting: see interruptBlockingScript.
 	interrupting atomic.Bool
 	// refreshing: see refreshTarget.
 	refreshing atomic.Int32
