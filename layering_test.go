@@ -117,7 +117,9 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
-	"primitives/storage": {"primitives", "primitives/fault", "primitives/listing", "primitives/session"},
+	"primitives/storage": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "primitives/session",
+	},
 	"primitives/text": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks",
@@ -216,9 +218,12 @@ var mayImport = map[string][]string{
 	"runtime/browser/launch":     {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":     {"runtime/browser/cdp"},
 	"runtime/browser/console":    {"primitives", "runtime/browser/cdp", "runtime/browser/excerpt"},
-	"runtime/browser/emulate":    {"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt"},
+	"runtime/browser/emulate": {
+		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+	},
 	"runtime/browser/storage": {
-		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt", "runtime/browser/patience",
+		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+		"runtime/browser/patience",
 	},
 	"runtime/browser/files": {
 		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
@@ -333,7 +338,7 @@ var mayImport = map[string][]string{
 	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile"},
 	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault"},
 	"evidence/replay": {
-		"evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
+		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile",
 	},
 	// the Go library

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -301,11 +302,11 @@ func (m *Minimal) write(l *Log, folder string) error {
 		return os.WriteFile(file, data, 0o644) //nolint:gosec // it is there to be given to others
 	}
 	if l.Recording != nil {
-		seen, origin := map[string]bool{}, originOf(beginning(l))
+		seen, origin := map[string]bool{}, address.Origin(beginning(l))
 		for _, e := range l.Recording.Events {
 			q, err := record.Of[record.Request](e)
 			if e.Kind != record.KindRequest || err != nil || q.Body == "" || q.Method != "GET" ||
-				originOf(q.URL) != origin {
+				address.Origin(q.URL) != origin {
 				continue
 			}
 			name := fileOf(q)
@@ -337,7 +338,7 @@ func (m *Minimal) write(l *Log, folder string) error {
 
 // beginning is the address of the first page: a tab may be opened empty, and led there by a call.
 func beginning(l *Log) string {
-	if originOf(l.Open) != "" || l.Recording == nil {
+	if address.Origin(l.Open) != "" || l.Recording == nil {
 		return l.Open
 	}
 	for _, e := range l.Recording.Events {

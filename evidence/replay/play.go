@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/runtime"
@@ -193,7 +193,7 @@ func (p *player) clean() {
 
 func (p *player) play(ctx context.Context, set quirks.Set, calls []Call) error {
 	if p.opts.URL != "" {
-		p.ids.oldOrigin, p.ids.newOrigin = originOf(p.log.Open), originOf(p.opts.URL)
+		p.ids.oldOrigin, p.ids.newOrigin = address.Origin(p.log.Open), address.Origin(p.opts.URL)
 	}
 	if p.opts.Offline {
 		p.network = newNetwork(p.log.Recording)
@@ -469,14 +469,6 @@ func samePage(a, b string) bool {
 		return strings.TrimSuffix(text, "/")
 	}
 	return cut(a) == cut(b)
-}
-
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 func pause(ctx context.Context, d time.Duration) {

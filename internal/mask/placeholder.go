@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (s *Set) Reveal(text, address string) (string, error) {
 		}
 		if len(sec.origins) > 0 && !allowed(sec.origins, address) {
 			return "", fault.New(fault.PermissionDenied, "the secret %s is not for this page", name).
-				With("origins", sec.origins).With("origin", originOf(address))
+				With("origins", sec.origins).With("origin", hosts.Origin(address))
 		}
 	}
 	if st == nil {
@@ -69,27 +68,15 @@ func (s *Set) Reveal(text, address string) (string, error) {
 // allowed says whether one of the origins is that of an address. An origin may begin
 // with *. in its host, for every host below.
 func allowed(origins []string, address string) bool {
-	at := originOf(address)
+	at := hosts.Origin(address)
+	if at == "" {
+		return false
+	}
 	return slices.ContainsFunc(origins, func(o string) bool {
 		scheme, host, ok := strings.Cut(hosts.ASCII(strings.TrimSuffix(o, "/")), "://")
 		if below, wild := strings.CutPrefix(host, "*."); ok && wild {
 			return strings.HasPrefix(at, scheme+"://") && strings.HasSuffix(at, "."+below)
 		}
-		return strings.EqualFold(at, originOf(o))
+		return strings.EqualFold(at, hosts.Origin(o))
 	})
-}
-
-// originOf is scheme, host and port of an address.
-func originOf(address string) string {
-	u, err := url.Parse(hosts.ASCII(address))
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	host := strings.ToLower(u.Host)
-	for scheme, port := range map[string]string{"http": ":80", "https": ":443"} {
-		if u.Scheme == scheme {
-			host = strings.TrimSuffix(host, port)
-		}
-	}
-	return u.Scheme + "://" + host
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	hosts "github.com/outrider-run/outrider/primitives/address"
 )
 
 // Reference says where a secret is. Exactly one of Env, File and Command is set.
@@ -90,7 +92,7 @@ func (r Reference) Check() error {
 		return errors.New("expected exactly one of env, file and command")
 	}
 	for _, o := range r.Origins {
-		if originOf(o) == "" {
+		if hosts.Origin(o) == "" {
 			return fmt.Errorf("%q is no origin: expected one such as https://example.com or https://*.example.com", o)
 		}
 	}

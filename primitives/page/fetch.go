@@ -3,11 +3,10 @@ package page
 import (
 	"context"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -42,10 +41,10 @@ type pageFetchOut struct {
 var pageFetch = primitives.Define("page.fetch", func(
 	ctx context.Context, p primitives.Page, in pageFetchIn,
 ) (pageFetchOut, error) {
-	if requested := originOf(in.URL); requested == "" {
+	if requested := address.Origin(in.URL); requested == "" {
 		e := fault.New(fault.PageFetchCrossOrigin, "the url is not an absolute web address").
 			With("requested_origin", opaqueOrigin(in.URL))
-		return pageFetchOut{}, e.With("page_origin", originOf(p.Tab().URL)).
+		return pageFetchOut{}, e.With("page_origin", address.Origin(p.Tab().URL)).
 			Next("give the whole address, beginning with https://")
 	}
 	most := maxFetchBody
@@ -67,51 +66,12 @@ var pageFetch = primitives.Define("page.fetch", func(
 	if err := p.Call(ctx, "", "page_fetch", args, &answer); err != nil {
 		return pageFetchOut{}, err
 	}
-	if final := originOf(answer.URL); final == "" || final != answer.Origin {
+	if final := address.Origin(answer.URL); final == "" || final != answer.Origin {
 		return pageFetchOut{}, fault.New(fault.PageFetchFailed, "the request was redirected to another origin").
 			With("final_origin", final).With("page_origin", answer.Origin)
 	}
 	return answer.pageFetchOut, nil
 })
-
-// originOf is the origin of an absolute http or https address as a browser
-// writes it, "" for anything else. It reads scheme, host and port alone and
-// reads them as a browser does: what stands after them is no concern of an
-// origin, and url.Parse refuses some of what a browser takes there, such as the
-// bare percent sign of /sale/50%.
-func originOf(address string) string {
-	address = strings.TrimFunc(address, func(c rune) bool { return c <= ' ' })
-	address = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(address)
-	scheme, rest, _ := strings.Cut(address, ":")
-	scheme = strings.ToLower(scheme)
-	if scheme != "http" && scheme != "https" {
-		return ""
-	}
-	rest = strings.TrimLeft(rest, `/\`)
-	if i := strings.IndexAny(rest, `/\?#`); i >= 0 {
-		rest = rest[:i]
-	}
-	rest = rest[strings.LastIndexByte(rest, '@')+1:]
-	host, port := rest, ""
-	if i := strings.LastIndexByte(rest, ':'); i > strings.LastIndexByte(rest, ']') {
-		host, port = rest[:i], rest[i+1:]
-	}
-	if host == "" || strings.ContainsAny(host, " <>^|") {
-		return ""
-	}
-	origin := scheme + "://" + strings.ToLower(host)
-	if port == "" {
-		return origin
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return ""
-	}
-	if scheme == "http" && n == 80 || scheme == "https" && n == 443 {
-		return origin
-	}
-	return origin + ":" + strconv.FormatUint(n, 10)
-}
 
 // opaqueOrigin is what a browser takes for the origin of an address that is not of
 // the web; nil for what is no absolute address.

@@ -3,9 +3,9 @@ package storage
 import (
 	"context"
 	"encoding/json"
-	"net/url"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -108,7 +108,7 @@ var storageStateGet = primitives.Define("storage_state.get", func(
 
 // sessionOf is the sessionStorage of the document that the tab shows.
 func sessionOf(ctx context.Context, p primitives.Page) (stateOrigin, error) {
-	out := stateOrigin{Origin: originOf(p.Tab().URL)}
+	out := stateOrigin{Origin: address.Origin(p.Tab().URL)}
 	if out.Origin == "" {
 		return out, nil
 	}
@@ -128,15 +128,6 @@ func databasesOf(ctx context.Context, p primitives.Page, origin string) (json.Ra
 		return nil, err
 	}
 	return json.Marshal(out.Databases)
-}
-
-// originOf is the origin of a page of the web, "" for any other.
-func originOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 type storageStateSetIn struct {
@@ -221,13 +212,13 @@ func setSession(ctx context.Context, p primitives.Page, origins []stateOrigin, r
 			continue
 		}
 		items[o.Origin] = map[string]any{"area": "session", "items": o.SessionStorage, "replace": replace}
-		if originOf(p.Tab().URL) == o.Origin {
+		if address.Origin(p.Tab().URL) == o.Origin {
 			if err := p.Call(ctx, "", "storage_write", items[o.Origin], nil); err != nil {
 				return err
 			}
 			continue
 		}
-		if originOf(o.Origin) != o.Origin {
+		if address.Origin(o.Origin) != o.Origin {
 			return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").
 				With("origin", fault.Clip(o.Origin, 200))
 		}

@@ -17,14 +17,14 @@ import (
 type Credentials = route.Credentials
 
 // OriginOf is the origin of a web address as Chromium writes it, "" for others.
-func OriginOf(text string) string { return excerpt.Origin(text) }
+func OriginOf(text string) string { return address.Origin(text) }
 
 // signedIn takes a name and a password out of an address that is to be opened. The origin's
 // servers get them when they ask; the document has an address without them, and so has
 // whatever it leads to.
 func (t *Tab) signedIn(ctx context.Context, raw string) (string, error) {
 	bare, name, password, has := address.Split(raw)
-	origin := excerpt.Origin(bare)
+	origin := address.Origin(bare)
 	if !has || origin == "" || t.browser.offline != nil {
 		return bare, nil
 	}

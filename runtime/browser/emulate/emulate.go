@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
@@ -345,7 +346,7 @@ func geolocationCommand(g *primitives.GeolocationEmulation) cdp.Command {
 func (e *Emulator) grantGeolocation(ctx context.Context, g *primitives.GeolocationEmulation) error {
 	origins := g.Origins
 	if len(origins) == 0 {
-		if o := excerpt.Origin(e.tab.Tab().URL); o != "" {
+		if o := address.Origin(e.tab.Tab().URL); o != "" {
 			origins = []string{o}
 		}
 	}

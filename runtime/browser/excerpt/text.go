@@ -1,7 +1,6 @@
 package excerpt
 
 import (
-	"net/url"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -46,17 +45,4 @@ func Characters(s string, n int) string {
 		return s
 	}
 	return string([]rune(s)[:n]) + "..."
-}
-
-// Origin returns the origin of an http address, "" for others.
-func Origin(text string) string {
-	u, err := url.Parse(address.ASCII(text))
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return ""
-	}
-	host := strings.ToLower(u.Host)
-	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(host, port) {
-		host = strings.TrimSuffix(host, port)
-	}
-	return u.Scheme + "://" + host
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
 )
@@ -61,9 +62,9 @@ func (s *Store) shownOrigins() map[string]shownFrame {
 		if len(frames) == 0 {
 			continue
 		}
-		top := excerpt.Origin(frames[0].URL)
+		top := address.Origin(frames[0].URL)
 		for _, f := range frames {
-			origin := excerpt.Origin(f.URL)
+			origin := address.Origin(f.URL)
 			if _, ok := out[origin]; ok || origin == "" || !sameSite(top, origin) {
 				continue
 			}
@@ -90,7 +91,7 @@ func sameSite(a, b string) bool {
 func (s *Store) atOrigin(
 	ctx context.Context, origin string, shown map[string]shownFrame, fn string, args, out any,
 ) error {
-	if excerpt.Origin(origin) != origin {
+	if address.Origin(origin) != origin {
 		return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").
 			With("origin", excerpt.Bytes(origin, 200))
 	}

@@ -1,11 +1,11 @@
-package page
+package address
 
 import (
 	"testing"
 )
 
-// TestOriginOf: page.fetch reads addresses as browsers do.
-func TestOriginOf(t *testing.T) {
+// TestOrigin: addresses are read as browsers do.
+func TestOrigin(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://shop.test/sale/50%":       "https://shop.test",
 		"https://shop.test/a#50%":          "https://shop.test",
@@ -27,9 +27,10 @@ func TestOriginOf(t *testing.T) {
 		"/sale/50%":                        "",
 		"data:text/plain,http://shop.test": "",
 		"blob:https://shop.test/1234":      "",
+		"https://b\u00fccher.example/x":    "https://xn--bcher-kva.example",
 		"":                                 "",
 	} {
-		if got := originOf(address); got != want {
+		if got := Origin(address); got != want {
 			t.Errorf("%q: got %q, want %q", address, got, want)
 		}
 	}
