@@ -24,7 +24,9 @@ func TestCompileFindsAllProblems(t *testing.T) {
 		{name: "empty", raw: `{}`, want: "invalid_state_projection /name\ninvalid_state_projection /snapshot"},
 		{
 			name: "everything wrong",
-			raw: `{"name":" ","scope":{"url_matches":1},"snapshot":{"version":2,"source":"x","extract":[1,{"id":"a","selector":5,"shadow":"yes","frame":[""],"fields":{"a/b":[],"c":{"property":1,"fields":[]}}}],
+			raw: `{"name":" ","scope":{"url_matches":1},"snapshot":{"version":2,"source":"x",
+			"extract":[1,{"id":"a","selector":5,"shadow":"yes","frame":[""],
+			"fields":{"a/b":[],"c":{"property":1,"fields":[]}}}],
 			"projection":{"language":"js","expression":"1 +"},"output_schema":{"type":"nothing"}},"summaries":[{"name":"s","expression":"$now()"},{"name":"s","max_bytes":-1,"expression":""},1],
 			"markers":[{"id":"m"}],"x_identity":{"lists":"id","/l":1,"/m":"/~2"},"postconditions":{"act":{"verify":{"language":"js"}},"other":{"language":"jsonata","expression":"("},"skipped":1}}`,
 			want: `invalid_state_projection /name

@@ -92,7 +92,8 @@ func TestQuirkSubsetSchema(t *testing.T) {
 	url := serve(t, map[string]string{"/a": `<p>1`})
 	manifest := func(schema string) string {
 		return `{"protocol":"actions.json","version":1,"tools":[],"state_projections":[{"name":"n","snapshot":{"version":1,"source":"dom",
-			"extract":[{"id":"p","selector":"p"}],"projection":{"language":"jsonata","expression":"{\"n\":$count(p)+1}"},"output_schema":` +
+			"extract":[{"id":"p","selector":"p"}],
+			"projection":{"language":"jsonata","expression":"{\"n\":$count(p)+1}"},"output_schema":` +
 			schema + `}}]}`
 	}
 	for _, c := range []struct {

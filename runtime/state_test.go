@@ -34,13 +34,16 @@ func shelfProjection(name, more string) string {
 	  "extract":[{"id":"items","selector":"li","fields":{"id":{"attribute":"data-id","required":true},"name":{"selector":"b","trim":true}}}],
 	  "projection":{"language":"jsonata","expression":"{%% {'shelf': {'items': [records.items]}} %%}"},
 	  "output_schema":{"type":"object","required":["shelf"]}},
-	  "summaries":[{"name":"agent_context","expression":"{%% {'count': $count(state.shelf.items)} %%}"},{"name":"names","expression":"{%% [state.shelf.items.name] %%}"}]}`,
+	  "summaries":[{"name":"agent_context","expression":"{%% {'count': $count(state.shelf.items)} %%}"},
+	  {"name":"names","expression":"{%% [state.shelf.items.name] %%}"}]}`,
 		name, more)
 }
 
 func click(id, selector string) string {
 	return fmt.Sprintf(`{"id":"find_%[1]s","primitive":"locator.element_info","args":{"locator":{"selector":%[2]q}}},
-	  {"id":"press_%[1]s","primitive":"pointer.click","args":{"x":"{%% steps.find_%[1]s.output.clickable_center.x %%}","y":"{%% steps.find_%[1]s.output.clickable_center.y %%}"}}`,
+	  {"id":"press_%[1]s","primitive":"pointer.click",
+	  "args":{"x":"{%% steps.find_%[1]s.output.clickable_center.x %%}",
+	  "y":"{%% steps.find_%[1]s.output.clickable_center.y %%}"}}`,
 		id, selector)
 }
 
@@ -284,7 +287,8 @@ func TestStatesAreReadWithinTheOperatorsLimits(t *testing.T) {
 		Open:   []string{url},
 		Limits: runtime.Limits{StateBytes: 1600},
 		Maps: mapsOf(t, mapOf(nil, []string{`{"name":"table","snapshot":{"version":1,"source":"dom",
-	  "extract":[{"id":"rows","selector":"i"}],"projection":{"language":"jsonata","expression":"$count(records.rows)"}},"summaries":[{"name":"agent_context","expression":"state"}]}`})),
+	  "extract":[{"id":"rows","selector":"i"}],"projection":{"language":"jsonata","expression":"$count(records.rows)"}},
+	  "summaries":[{"name":"agent_context","expression":"state"}]}`})),
 	})
 	for _, args := range []string{
 		`"state_read"`, `"state_read","rows":""`, `"state_summary"`, `"state_diff"`, `"state_watch"`,

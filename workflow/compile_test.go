@@ -372,7 +372,8 @@ func TestWarnings(t *testing.T) {
 func TestPrimitives(t *testing.T) {
 	p := compile(
 		t, `{"id":"a","primitive":"page.info"},{"id":"b","primitive":"pointer.click","settle_after":{"locator":{}}},
-		{"id":"c","primitive":"page.info","retry_until":"{% true %}","max_attempts":1,"after_each":{"primitive":"viewport.scroll"}}`,
+		{"id":"c","primitive":"page.info","retry_until":"{% true %}","max_attempts":1,
+		"after_each":{"primitive":"viewport.scroll"}}`,
 		"",
 	)
 	got := strings.Join(p.Primitives(), " ")

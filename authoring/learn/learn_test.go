@@ -394,8 +394,11 @@ func TestModeLearn(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(
 			w,
-			`<!doctype html><title>In</title><h1>Sign in</h1><form onsubmit="event.preventDefault(); said.textContent = 'Welcome, ' + user.value"><label>User <input id="user"></label>
-			<label>Password <input id="pass" type="password"></label><button>Sign in</button></form><p id="said" role="status"></p>`,
+			`<!doctype html><title>In</title><h1>Sign in</h1><form
+			onsubmit="event.preventDefault(); said.textContent = 'Welcome, ' + user.value"><label>User <input
+			id="user"></label>
+			<label>Password <input id="pass" type="password"></label><button>Sign in</button></form><p
+			id="said" role="status"></p>`,
 		)
 	})
 	s := httptest.NewServer(mux)

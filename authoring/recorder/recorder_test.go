@@ -565,8 +565,13 @@ func TestCommandInAView(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(
 			w,
-			`<!doctype html><title>In</title><style>input, button { position: absolute; left: 20px; width: 200px; height: 30px }</style>
-<form onsubmit="event.preventDefault(); said.textContent = confirm('Sure?') ? 'Hello ' + user.value : 'No'"><input id="user" aria-label="User" style="top: 20px"><input id="pass" type="password" aria-label="Password" style="top: 60px"><button style="top: 100px">Sign in</button></form><p id="said" role="status"></p>`,
+			`<!doctype html><title>In</title><style>
+input, button { position: absolute; left: 20px; width: 200px; height: 30px }</style>
+<form
+onsubmit="event.preventDefault(); said.textContent = confirm('Sure?') ? 'Hello ' + user.value : 'No'"><input
+id="user" aria-label="User" style="top: 20px"><input
+id="pass" type="password" aria-label="Password" style="top: 60px"><button
+style="top: 100px">Sign in</button></form><p id="said" role="status"></p>`,
 		)
 	}))
 	defer server.Close()

@@ -308,7 +308,8 @@ func TestInitSendsNothingUnasked(t *testing.T) {
 		}
 		fmt.Fprint(
 			w,
-			`<!doctype html><title>Ship</title><h1>Ship</h1><form method="post" action="/ship"><label>Port <input name="port" required></label><button>Ship it</button></form>
+			`<!doctype html><title>Ship</title><h1>Ship</h1><form
+			method="post" action="/ship"><label>Port <input name="port" required></label><button>Ship it</button></form>
 			<button onclick="fetch('/sink', {method: 'POST'})">Sink it</button>`,
 		)
 	}))

@@ -24,9 +24,12 @@ const maxDifferences = 20
 
 // fleeting are members that are others in every session: clocks, durations and ids.
 var fleeting = names(
-	`runtime_id runtime_key authorization_id _runtime_key duration_ms rate_limit_wait_ms extracted_at captured_at resolved_at
-	created_at ended_at expires_at imported_at started_at synced_at_ms ts_ms elapsed_ms first_byte_ms waited_ms recording_since observed_at at timestamp
-	call_id event_id previous_call_id frame_id request_id backend_dom_node_id snapshot_id download_id overlay_id remote_address extension_version`,
+	`runtime_id runtime_key authorization_id _runtime_key duration_ms rate_limit_wait_ms
+	extracted_at captured_at resolved_at
+	created_at ended_at expires_at imported_at started_at synced_at_ms ts_ms elapsed_ms first_byte_ms waited_ms
+	recording_since observed_at at timestamp
+	call_id event_id previous_call_id frame_id request_id backend_dom_node_id snapshot_id download_id overlay_id
+	remote_address extension_version`,
 )
 
 // fleetingInPrimitives are more of them, whose names a map may use for values of its own.

@@ -35,9 +35,11 @@ func TestATraceShowsNoSecret(t *testing.T) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: cookie})
 		_, _ = io.WriteString(
 			w,
-			`<!doctype html><title>In</title><label>User <input id="user"></label><label>Password <input id="pass" type="password"></label>
+			`<!doctype html><title>In</title><label>User <input id="user"></label><label>Password <input
+			id="pass" type="password"></label>
 <button onclick="send()">Sign in</button><p id="said"></p><script>async function send() { console.log('sending', pass.value);
-const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer ' + 'token-' + 'canary-52'}, body: JSON.stringify({user: user.value, pass: pass.value})}); said.textContent = await r.text(); }</script>`,
+const r = await fetch('/in', {method: 'POST', headers: {Authorization: 'Bearer ' + 'token-' + 'canary-52'},
+body: JSON.stringify({user: user.value, pass: pass.value})}); said.textContent = await r.text(); }</script>`,
 		)
 	})
 	mux.HandleFunc("POST /in", func(w http.ResponseWriter, r *http.Request) {

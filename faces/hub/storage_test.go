@@ -49,9 +49,13 @@ func TestRuntimesAreLogged(t *testing.T) {
 	want := `{` + at + `,"event":"connect","runtime_id":"rt-1","connection_id":1,"tab_url":"https://rt-1.example/"}
 {` + at + `,"event":"connect","runtime_id":"rt-2","connection_id":1,"tab_url":"https://rt-2.example/"}
 {` + at +
-		`,"event":"disconnect","connection_id":1,"reason":"tab_closed","removed_active":true,"remaining_runtimes":1,"runtimes":[{"runtime_id":"rt-1","tab_url":"https://rt-1.example/","last_seen_ms":946684800000}]}
+		`,"event":"disconnect","connection_id":1,"reason":"tab_closed","removed_active":true,` +
+		`"remaining_runtimes":1,` +
+		`"runtimes":[{"runtime_id":"rt-1","tab_url":"https://rt-1.example/","last_seen_ms":946684800000}]}
 {` + at +
-		`,"event":"disconnect","connection_id":1,"reason":"receive_loop_ended","removed_active":true,"remaining_runtimes":0,"runtimes":[{"runtime_id":"rt-2","tab_url":"https://rt-2.example/","last_seen_ms":946684800000}]}
+		`,"event":"disconnect","connection_id":1,"reason":"receive_loop_ended","removed_active":true,` +
+		`"remaining_runtimes":0,` +
+		`"runtimes":[{"runtime_id":"rt-2","tab_url":"https://rt-2.example/","last_seen_ms":946684800000}]}
 `
 	if string(text) != want {
 		t.Errorf("the log is\n%swant\n%s", text, want)

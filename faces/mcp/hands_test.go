@@ -347,9 +347,11 @@ func TestAnActionShowsWhatItChanged(t *testing.T) {
 func TestAnOptionIsChosenFromADrawnList(t *testing.T) {
 	cs := client(t, open(t, serve(
 		t,
-		`<div style="cursor:pointer;width:90px" onclick="list.hidden=!list.hidden"><input id="box" role="combobox" readonly aria-label="Cargo" style="width:60px"></div>
+		`<div style="cursor:pointer;width:90px" onclick="list.hidden=!list.hidden"><input
+		id="box" role="combobox" readonly aria-label="Cargo" style="width:60px"></div>
 <div role="listbox" style="width:0;height:0;overflow:hidden"><div role="option" aria-label="Tea" style="width:0">Tea</div></div>
-<div id="list" hidden><div onclick="box.value=this.textContent;list.hidden=true" style="cursor:pointer">Tea</div><div onclick="box.value=this.textContent;list.hidden=true">Coal</div></div>`,
+<div id="list" hidden><div onclick="box.value=this.textContent;list.hidden=true" style="cursor:pointer">Tea</div><div
+onclick="box.value=this.textContent;list.hidden=true">Coal</div></div>`,
 	)), nil, nil)
 	for _, first := range []string{"", `{"action":"click","locator":{"label":"Cargo"}}`} {
 		if first != "" {
@@ -430,7 +432,8 @@ func TestSnapshotHasWhatPassed(t *testing.T) {
 	site := serve(
 		t, `<style>#t{position:fixed;top:9px;right:9px;width:200px}</style><div id="t"></div><p id="s">ready</p>
 		<script>function toast(text, after) { setTimeout(() => { t.textContent = text; setTimeout(() => { t.textContent = ''; s.textContent = 'over ' + text }, 80) }, after) }</script>
-		<button onclick="toast('Berth &quot;7&quot; is taken', 2500)">Later</button><button onclick="toast('Moored', 0)">At once</button>`,
+		<button onclick="toast('Berth &quot;7&quot; is taken', 2500)">Later</button><button
+		onclick="toast('Moored', 0)">At once</button>`,
 	)
 	cs := client(t, open(t, site), nil, nil)
 	use(t, cs, "snapshot", `{}`)

@@ -22,8 +22,10 @@ func (k kept) Save(name string, state json.RawMessage) error { k[name] = state; 
 func TestALoginIsKeptByName(t *testing.T) {
 	site := serve(
 		t,
-		`<p id="who"></p><button onclick="document.cookie = 'ship=ada; max-age=600'; localStorage.berth = 'north'; tell()">Sign in</button>
-<script>function tell() { who.textContent = document.cookie && localStorage.berth ? 'signed in as ' + document.cookie + ' at ' + localStorage.berth : 'a guest'; } tell();</script>`,
+		`<p id="who"></p><button
+		onclick="document.cookie = 'ship=ada; max-age=600'; localStorage.berth = 'north'; tell()">Sign in</button>
+<script>function tell() { who.textContent = document.cookie && localStorage.berth 
+? 'signed in as ' + document.cookie + ' at ' + localStorage.berth : 'a guest'; } tell();</script>`,
 	)
 	host, store := open(t, site), kept{}
 	cs := client(t, host, func(o *mcp.Options) { o.Logins = store }, nil)

@@ -28,7 +28,8 @@ func TestNothingIsEmulated(t *testing.T) {
 	got, err := tab.Eval(
 		within(t, 10*time.Second), "",
 		`JSON.stringify({touch:navigator.maxTouchPoints,ratio:devicePixelRatio,focus:document.hasFocus(),
-		wide:innerWidth,high:innerHeight>400&&innerHeight<=800,outer:outerWidth,webdriver:navigator.webdriver,mobile:navigator.userAgentData?.mobile})`,
+		wide:innerWidth,high:innerHeight>400&&innerHeight<=800,outer:outerWidth,
+		webdriver:navigator.webdriver,mobile:navigator.userAgentData?.mobile})`,
 	)
 	if err != nil {
 		t.Fatal(err)

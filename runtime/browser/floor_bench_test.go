@@ -145,10 +145,12 @@ func BenchmarkPrimitive(b *testing.B) {
 		}, func(b *testing.B) {
 			ask(
 				b,
-				`(() => { const e = document.querySelector('#name'); e.focus(); const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+				`(() => { const e = document.querySelector('#name'); e.focus();
+				const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
 				e.dispatchEvent(new InputEvent('beforeinput', {bubbles: true, data: '`+text+
 					`', inputType: 'insertReplacementText'})); set.call(e, '`+text+`');
-				e.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertText'})); e.dispatchEvent(new Event('change', {bubbles: true})); return e.value })()`,
+				e.dispatchEvent(new InputEvent('input', {bubbles: true, inputType: 'insertText'}));
+				e.dispatchEvent(new Event('change', {bubbles: true})); return e.value })()`,
 			)
 		}},
 		{"text.type (24 trusted keys)", func(b *testing.B) {

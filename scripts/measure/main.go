@@ -21,7 +21,6 @@ const most = 120
 
 // counts is what is counted of one kind of file.
 type counts struct {
-	files    int
 	lines    int
 	long     int // lines of more than most columns
 	tokens   int
@@ -95,7 +94,6 @@ func run(root string, out io.Writer) error {
 }
 
 func (c *counts) addText(text []byte) {
-	c.files++
 	for line := range bytes.Lines(text) {
 		c.lines++
 		if columns(bytes.TrimRight(line, "\n")) > most {

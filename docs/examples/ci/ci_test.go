@@ -259,7 +259,8 @@ func readReport(t *testing.T, ctx context.Context, s *outrider.Session, path, te
 		t.Fatal(err)
 	}
 	r, err := tab.PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: `
-		const test = [...document.querySelectorAll("details.test")].find((d) => d.querySelector(".name").firstChild.data === ` +
+		const test = [...document.querySelectorAll("details.test")].find((d) =>
+			d.querySelector(".name").firstChild.data === ` +
 		string(name) + `);
 		if (!test) return { message: "there is no such test" };
 		return {

@@ -351,7 +351,8 @@ func targets(ctx context.Context, t *testing.T, page primitives.Page) []string {
 	var list []string
 	if err := json.Unmarshal([]byte(evaluate(
 		ctx, t, page,
-		`[...document.querySelectorAll('button, a[href], input:not([type=hidden]), select, textarea, h1, h2, [role=button], [role=tab], [role=checkbox], [role=link]')]
+		`[...document.querySelectorAll('button, a[href], input:not([type=hidden]), select, textarea, h1, h2, ' +
+			'[role=button], [role=tab], [role=checkbox], [role=link]')]
 		.filter((e) => e.checkVisibility()).map((e) => e.dataset.harness)`,
 	)), &list); err != nil {
 		t.Fatal(err)

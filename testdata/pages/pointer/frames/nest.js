@@ -22,7 +22,8 @@
     if (event.data === 'ping') event.source.postMessage({ pong: true, trail }, '*');
   });
   document.write(
-    '<style>html,body{margin:0;height:100%}iframe,button{position:absolute;inset:0;width:100%;height:100%;border:0}</style>'
+    '<style>html,body{margin:0;height:100%}' +
+    'iframe,button{position:absolute;inset:0;width:100%;height:100%;border:0}</style>'
   );
   if (path === '') {
     document.write('<button>In</button>');
