@@ -156,6 +156,9 @@ var acting = strings.Fields("click tap double_click type fill input clear press 
 	"handler pointer.click pointer.double_click pointer.drag keyboard.press keyboard.press_gated text.insert " +
 	"text.type dom.select_option page.select upload.set_files transfer.insert clipboard.paste")
 
+// writing are those that leave their text in a field, which tells of its change when it is left or at Enter.
+var writing = strings.Fields("type fill input text.insert text.type")
+
 func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 	if t == nil || member(t, "x_actions", "static_output") != nil ||
 		text(member(t, "x_actions", "direction")) == "html_to_agent" {
@@ -168,11 +171,13 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 		steps, form = flow, "/workflow/steps"
 	}
 	acts, promised := false, member(t, "workflow", "postcondition") != nil || c.promised(name)
+	lastAct := ""
 	for i, s := range steps {
 		step, _ := s.(map[string]any)
 		kind := first(text(step["type"]), text(step["primitive"]))
 		if slices.Contains(acting, kind) {
 			acts = true
+			lastAct = kind
 		}
 		if acts && (kind == "locator.wait_for" || kind == "page.wait") {
 			promised = true // it fails when what it waits for does not come
@@ -183,8 +188,12 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 		c.delay(pointer+form+"/"+strconv.Itoa(i), kind, step)
 	}
 	if acts {
+		fix := "give its last step an assert, or a projection a postcondition for it"
+		if slices.Contains(writing, lastAct) {
+			fix += "; its text stays in a field: a page that waits for change needs Enter or Tab after it"
+		}
 		c.judge(
-			promised, NoPostcondition, pointer, "give its last step an assert, or a projection a postcondition for it",
+			promised, NoPostcondition, pointer, fix,
 			"%s changes the page and nothing says how to see that it did", name,
 		)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/outrider-run/outrider/authoring/lint"
@@ -24,9 +25,10 @@ func TestMapsOfTheFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			var want struct {
-				Score    int         `json:"score"`
-				Calls    []lint.Call `json:"calls"`
-				Findings []string    `json:"findings"`
+				Score    int               `json:"score"`
+				Calls    []lint.Call       `json:"calls"`
+				Findings []string          `json:"findings"`
+				Fixes    map[string]string `json:"fixes"` // by finding, a part of what to do
 			}
 			b, err := os.ReadFile(filepath.Join(filepath.Dir(file), "expect.json"))
 			if err == nil {
@@ -41,7 +43,11 @@ func TestMapsOfTheFolder(t *testing.T) {
 			}
 			got := []string{}
 			for _, f := range r.Findings {
-				got = append(got, string(f.Rule)+" "+f.Pointer)
+				finding := string(f.Rule) + " " + f.Pointer
+				got = append(got, finding)
+				if !strings.Contains(f.Fix, want.Fixes[finding]) {
+					t.Errorf("the fix of %s is %q, without %q", finding, f.Fix, want.Fixes[finding])
+				}
 				if f.Line == 0 || f.Message == "" || f.Fix == "" {
 					t.Errorf("%s at %s has line %d, message %q, fix %q", f.Rule, f.Pointer, f.Line, f.Message, f.Fix)
 				}
