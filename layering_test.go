@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator",
 		"primitives/quirks",
 	},
-	"primitives/descriptor":     {"primitives", "primitives/fault"},
+	"primitives/descriptor":     {"primitives", "primitives/address", "primitives/fault"},
 	"internal/element/likeness": {},
 	"internal/element/locators": {"internal/element/likeness", "primitives", "primitives/descriptor"},
 	"internal/element/lock":     {"internal/element/likeness", "primitives/descriptor", "primitives/fault"},
@@ -108,7 +108,9 @@ var mayImport = map[string][]string{
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
 	"primitives/network": {"primitives", "primitives/address", "primitives/fault", "primitives/listing"},
-	"primitives/overlay": {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
+	"primitives/overlay": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/quirks", "primitives/session",
+	},
 	"primitives/page": {
 		"primitives", "primitives/actionability", "primitives/address",
 		"primitives/arguments", "primitives/fault", "primitives/locator",
@@ -124,10 +126,12 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks",
 	},
-	"primitives/catalog":    {"primitives/..."},
-	"sites/manifest":        {"primitives/fault", "primitives/schema"},
-	"sites":                 {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
-	"sites/location":        {},
+	"primitives/catalog": {"primitives/..."},
+	"sites/manifest":     {"primitives/fault", "primitives/schema"},
+	"sites": {
+		"primitives/address", "primitives/fault", "primitives/schema", "sites/manifest", "sites/location",
+	},
+	"sites/location":        {"primitives/address"},
 	"sites/selector":        {},
 	"sites/filewatch":       {"sites/location"},
 	"sites/demo":            {},
@@ -147,7 +151,7 @@ var mayImport = map[string][]string{
 	"projection/expr":         {"primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata": {"primitives/fault"},
 	"projection": {
-		"primitives", "primitives/fault", "primitives/schema", "sites/manifest",
+		"primitives", "primitives/address", "primitives/fault", "primitives/schema", "sites/manifest",
 		"projection/expr", "primitives/quirks", "primitives/locator",
 	},
 	"workflow": {
@@ -275,7 +279,7 @@ var mayImport = map[string][]string{
 	"faces/latehost": {"runtime", "primitives/fault"},
 	"faces/hub": {
 		"bridgeclient", "bridgeclient/actionsbridge", "runtime",
-		"primitives/fault", "primitives/schema", "sites", "sites/manifest",
+		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"faces/provider/jcode": {"faces/provider"},
 	"internal/mask":        {"primitives/address", "primitives/fault"},
