@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"internal/element/locators": {"internal/element/likeness", "primitives", "primitives/descriptor"},
 	"internal/element/lock":     {"internal/element/likeness", "primitives/descriptor", "primitives/fault"},
 	"internal/mapedit":          {"primitives/fault"},
+	"internal/ownfolder":        {}, // files that must not outlive their process
 	"authoring/mend": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
@@ -230,7 +231,7 @@ var mayImport = map[string][]string{
 		"runtime/browser/patience",
 	},
 	"runtime/browser/files": {
-		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+		"internal/ownfolder", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
 	},
 	"runtime/browser/network": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
@@ -315,7 +316,7 @@ var mayImport = map[string][]string{
 	// a server, simulated workers and a cutting proxy, for tests
 	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
-		"authoring/mend", "plan/schedule", "plan/spec", "internal/mask", "evidence/report", "fleet",
+		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask", "evidence/report", "fleet",
 		"fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
 		"primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites",
 	},
@@ -343,7 +344,7 @@ var mayImport = map[string][]string{
 	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault"},
 	"evidence/replay": {
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
-		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile",
+		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
 	},
 	// the Go library
 	".": {
