@@ -47,7 +47,7 @@ func (a *app) suite(
 	if len(a.browser.open) > 0 && !before {
 		open = a.browser.open[0]
 	}
-	if err := suite.CheckFiles(open); err != nil {
+	if err := suite.CheckOpens(open); err != nil {
 		_ = engine.Close()
 		return nil, nil, nil, usage("%w", err)
 	}
