@@ -243,11 +243,11 @@ func TestDownloads(t *testing.T) {
 		list, err := call(t, tab, "download.list", `{}`)
 		return err == nil && len(list["downloads"].([]any)) == 5
 	})
-	left, err := os.ReadDir(dir)
+	left, readErr := os.ReadDir(dir)
 	left = slices.DeleteFunc(left, func(e os.DirEntry) bool {
 		return strings.HasPrefix(e.Name(), ".outrider-incoming-")
 	})
-	if len(left) != 4 || err != nil {
-		t.Errorf("the folder holds %d files, want 4: %v, %v", len(left), left, err)
+	if len(left) != 4 || readErr != nil {
+		t.Errorf("the folder holds %d files, want 4: %v, %v", len(left), left, readErr)
 	}
 }
