@@ -316,8 +316,8 @@ var mayImport = map[string][]string{
 	// a server, simulated workers and a cutting proxy, for tests
 	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
-		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask", "evidence/report", "fleet",
-		"fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
+		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask", "evidence/report",
+		"fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
 		"primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites",
 	},
 	"plan": {

@@ -354,8 +354,8 @@ func (l *learning) told(before, after moment) (ends []ending) {
 		}
 		for _, in := range l.inputs {
 			v := unquote(in.value)
-			once := len(v) > 1 && strings.Count(line, v) == 1
-			if !once || in.secret || in.choice || in.listing || l.mixes(line, in) || len(ends) == mostTold {
+			once := len(v) > 1 && strings.Count(line, v) == 1 && !l.mixes(line, in)
+			if !once || in.secret || in.choice || in.listing || len(ends) == mostTold {
 				continue
 			}
 			ends = append(ends, ending{kind: told, line: line, about: in})

@@ -14,8 +14,8 @@ import (
 // lockFile is in each folder. Its process holds it locked for as long as it lives.
 const lockFile = "lock"
 
-// New makes a folder below base whose name begins with prefix, and removes those of processes that were killed. An empty
-// base is the system's folder for such.
+// New makes a folder below base whose name begins with prefix, and removes those of processes that were killed. An
+// empty base is the system's folder for such.
 func New(base, prefix string) (dir string, remove func(), err error) {
 	if base == "" {
 		base = os.TempDir()

@@ -92,10 +92,10 @@ func New(o Options, browser Browser, log *slog.Logger) (*Transfers, error) {
 	if err != nil {
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "the download folder cannot be made", Err: err}
 	}
-	t.dir, t.incoming, t.remove = dir, dir, func() {}
-	if incoming, remove, err := ownfolder.New(dir, ".outrider-incoming-"); err == nil {
-		t.incoming, t.remove = incoming, remove
-	} else {
+	t.dir = dir
+	t.incoming, t.remove, err = ownfolder.New(dir, ".outrider-incoming-")
+	if err != nil {
+		t.incoming = dir
 		log.Warn("a browser that is killed will leave incomplete downloads", "error", err)
 	}
 	return t, nil
