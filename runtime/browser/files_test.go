@@ -166,7 +166,7 @@ func TestDownloads(t *testing.T) {
 			fmt.Fprint(w, text)
 		case "/file/slow":
 			w.Header().Set("Content-Disposition", `attachment; filename="slow.bin"`)
-			fmt.Fprint(w, text)
+			fmt.Fprint(w, strings.Repeat(text, 1000)) // enough to see what it is
 			w.(http.Flusher).Flush()
 			select {
 			case <-release:
