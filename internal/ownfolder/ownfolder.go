@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -20,12 +21,9 @@ func New(base, prefix string) (dir string, remove func(), err error) {
 	if base == "" {
 		base = os.TempDir()
 	}
-	entries, err := os.ReadDir(base)
-	if err != nil {
-		return "", nil, fmt.Errorf("making a folder of its own: %w", err)
-	}
+	entries, _ := os.ReadDir(base) // a base that cannot be read may be written to
 	for _, e := range entries {
-		if e.IsDir() && len(e.Name()) > len(prefix) && e.Name()[:len(prefix)] == prefix {
+		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
 			sweep(filepath.Join(base, e.Name()))
 		}
 	}
