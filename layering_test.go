@@ -40,11 +40,12 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/arguments", "primitives/fault", "primitives/keys", "primitives/locator",
 		"primitives/quirks",
 	},
-	"primitives/descriptor":     {"primitives", "primitives/fault"},
+	"primitives/descriptor":     {"primitives", "primitives/address", "primitives/fault"},
 	"internal/element/likeness": {},
 	"internal/element/locators": {"internal/element/likeness", "primitives", "primitives/descriptor"},
 	"internal/element/lock":     {"internal/element/likeness", "primitives/descriptor", "primitives/fault"},
 	"internal/mapedit":          {"primitives/fault"},
+	"internal/ownfolder":        {}, // files that must not outlive their process
 	"authoring/mend": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
@@ -108,7 +109,9 @@ var mayImport = map[string][]string{
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
 	"primitives/network": {"primitives", "primitives/address", "primitives/fault", "primitives/listing"},
-	"primitives/overlay": {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
+	"primitives/overlay": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/quirks", "primitives/session",
+	},
 	"primitives/page": {
 		"primitives", "primitives/actionability", "primitives/address",
 		"primitives/arguments", "primitives/fault", "primitives/locator",
@@ -124,10 +127,12 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks",
 	},
-	"primitives/catalog":    {"primitives/..."},
-	"sites/manifest":        {"primitives/fault", "primitives/schema"},
-	"sites":                 {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
-	"sites/location":        {},
+	"primitives/catalog": {"primitives/..."},
+	"sites/manifest":     {"primitives/fault", "primitives/schema"},
+	"sites": {
+		"primitives/address", "primitives/fault", "primitives/schema", "sites/manifest", "sites/location",
+	},
+	"sites/location":        {"primitives/address"},
 	"sites/selector":        {},
 	"sites/filewatch":       {"sites/location"},
 	"sites/demo":            {},
@@ -147,7 +152,7 @@ var mayImport = map[string][]string{
 	"projection/expr":         {"primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata": {"primitives/fault"},
 	"projection": {
-		"primitives", "primitives/fault", "primitives/schema", "sites/manifest",
+		"primitives", "primitives/address", "primitives/fault", "primitives/schema", "sites/manifest",
 		"projection/expr", "primitives/quirks", "primitives/locator",
 	},
 	"workflow": {
@@ -226,7 +231,7 @@ var mayImport = map[string][]string{
 		"runtime/browser/patience",
 	},
 	"runtime/browser/files": {
-		"primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+		"internal/ownfolder", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
 	},
 	"runtime/browser/network": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
@@ -275,7 +280,7 @@ var mayImport = map[string][]string{
 	"faces/latehost": {"runtime", "primitives/fault"},
 	"faces/hub": {
 		"bridgeclient", "bridgeclient/actionsbridge", "runtime",
-		"primitives/fault", "primitives/schema", "sites", "sites/manifest",
+		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"faces/provider/jcode": {"faces/provider"},
 	"internal/mask":        {"primitives/address", "primitives/fault"},
@@ -311,8 +316,8 @@ var mayImport = map[string][]string{
 	// a server, simulated workers and a cutting proxy, for tests
 	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
-		"authoring/mend", "plan/schedule", "plan/spec", "internal/mask", "evidence/report", "fleet",
-		"fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
+		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask", "evidence/report",
+		"fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
 		"primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites",
 	},
 	"plan": {
@@ -339,7 +344,7 @@ var mayImport = map[string][]string{
 	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault"},
 	"evidence/replay": {
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
-		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile",
+		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
 	},
 	// the Go library
 	".": {

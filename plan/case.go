@@ -170,11 +170,11 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 	}
 	if open != "" && !r.stopped && ctx.Err() == nil {
 		s := r.sessions[""]
-		err := r.openFile(ctx, s, open)
+		err := r.openAt(ctx, s, open)
 		on, tabErr := r.tab(ctx, s, "")
 		if tabErr != nil {
 			err = tabErr
-		} else if err == nil && !isFile(open) {
+		} else if err == nil && !operatorOnly(open) {
 			reply := r.navigate(ctx, s, on, open, r.o.CallTimeout, true)
 			if status := badStatus(reply); reply.Err != nil {
 				err = reply.Err

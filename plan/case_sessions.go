@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -196,24 +197,28 @@ func until(ctx context.Context, s *session, limit time.Duration, holds func() bo
 	}
 }
 
-// isFile: the address is of a file, which no primitive opens.
-func isFile(address string) bool {
-	scheme, _, ok := strings.Cut(address, ":")
-	return ok && strings.EqualFold(scheme, "file")
+// operatorOnly: the address is of a scheme that no primitive opens, such as file and data. Whoever starts the run may
+// give it.
+func operatorOnly(text string) bool {
+	_, err := address.Web(text)
+	return fault.CodeOf(err) == fault.PermissionDenied
 }
 
-// noFile refuses an address that only a plan names.
-const noFile = "a plan may not open a file: give its address by --open, without a profile"
+// notByPlan refuses an address that only a plan names.
+func notByPlan(text string) string {
+	scheme, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
+	return "a plan may not open an address of the scheme " + scheme + ": give it by --open, without a profile"
+}
 
-// CheckFiles refuses plans that open files. open is the address of --open, which the plan of a case begins
-// at in place of its own.
-func (s *Suite) CheckFiles(open string) error {
+// CheckOpens refuses plans that open what is for the caller of the run alone. open is the address of --open, which the
+// plan of a case begins at in place of its own.
+func (s *Suite) CheckOpens(open string) error {
 	var problems spec.Problems
 	for _, c := range s.Cases {
-		c.Opens(func(p *spec.Plan, at spec.Place, address string) {
+		c.Opens(func(p *spec.Plan, at spec.Place, opened string) {
 			replaced := open != "" && p == c.Plan && at == p.At("/open")
-			problem := spec.Problem{Place: at, Message: noFile}
-			if isFile(address) && !replaced && address != open && !slices.Contains(problems, problem) {
+			problem := spec.Problem{Place: at, Message: notByPlan(opened)}
+			if operatorOnly(opened) && !replaced && opened != open && !slices.Contains(problems, problem) {
 				problems = append(problems, problem)
 			}
 		})
@@ -224,19 +229,19 @@ func (s *Suite) CheckFiles(open string) error {
 	return problems
 }
 
-// openFile begins a session at a file that the caller of the run gave, in place of its
-// first tab. A file that only the plan names is refused: it may come from anybody.
-func (r *run) openFile(ctx context.Context, s *session, address string) error {
-	if !isFile(address) {
+// openAt begins a session at an address that only the caller of the run may give, in place of its first tab. One that
+// only the plan names is refused: it may come from anybody.
+func (r *run) openAt(ctx context.Context, s *session, text string) error {
+	if !operatorOnly(text) {
 		return nil
 	}
 	at, ok := s.Session.(interface {
 		OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
 	})
-	if address != r.o.Open || !ok {
-		return fault.New(fault.PermissionDenied, "%s", noFile).With("address", address)
+	if text != r.o.Open || !ok {
+		return fault.New(fault.PermissionDenied, "%s", notByPlan(text)).With("address", text)
 	}
-	status, err := at.OpenAt(ctx, address)
+	status, err := at.OpenAt(ctx, text)
 	if err != nil {
 		return err
 	}

@@ -18,17 +18,17 @@ func (Logins) Load(name string) (json.RawMessage, error) {
 	return s.Load()
 }
 
-// Save keeps a state in a file that only its owner can read.
-func (Logins) Save(name string, state json.RawMessage) error {
+// Save keeps a state in a file that only its owner can read, and says what it lacks.
+func (Logins) Save(name string, state json.RawMessage) (lacks []string, err error) {
 	s, err := loginOf(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state, err = stateIn(state)
 	if err != nil {
-		return fault.Wrap(fault.Internal, err, "reading the storage state")
+		return nil, fault.Wrap(fault.Internal, err, "reading the storage state")
 	}
-	return SaveState(s.To, state)
+	return LeftOut(state), SaveState(s.To, state)
 }
 
 func loginOf(name string) (Storage, error) {

@@ -19,7 +19,7 @@ func TestLoginsAreFilesOfTheirOwner(t *testing.T) {
 	if state, err := logins.Load("ada"); err != nil || state != nil {
 		t.Errorf("before anything is kept: %s, %v", state, err)
 	}
-	if err := logins.Save("ada", json.RawMessage(`{"cookies":[],"origins":[],"ok":true}`)); err != nil {
+	if _, err := logins.Save("ada", json.RawMessage(`{"cookies":[],"origins":[],"ok":true}`)); err != nil {
 		t.Fatal(err)
 	}
 	if state, err := logins.Load("ada"); err != nil || string(state) != `{"cookies":[],"origins":[]}` {
@@ -34,7 +34,7 @@ func TestLoginsAreFilesOfTheirOwner(t *testing.T) {
 		t.Errorf("its file: %v, %v; want mode 0600", info, err)
 	}
 	for _, name := range []string{"", "../ada", "a/b", ".ada", strings.Repeat("a", 65)} {
-		if err := logins.Save(name, json.RawMessage(`{"cookies":[]}`)); err == nil ||
+		if _, err := logins.Save(name, json.RawMessage(`{"cookies":[]}`)); err == nil ||
 			!strings.Contains(err.Error(), "named by letters") {
 			t.Errorf("keeping %q: %v", name, err)
 		}

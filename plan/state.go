@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/outrider-run/outrider/evidence/outfile"
@@ -49,6 +51,45 @@ func stateIn(text []byte) (json.RawMessage, error) {
 	shape.Cookies = append([]json.RawMessage{}, shape.Cookies...)
 	shape.Origins = append([]json.RawMessage{}, shape.Origins...)
 	return json.Marshal(shape)
+}
+
+// LeftOut says, one sentence for each origin, what a session has stored and its storage state lacks.
+func LeftOut(state json.RawMessage) []string {
+	var in struct {
+		Origins []struct {
+			Origin    string `json:"origin"`
+			IndexedDB []struct {
+				Stores []struct {
+					LeftOut struct {
+						Records int      `json:"records"`
+						Kinds   []string `json:"kinds"`
+					} `json:"leftOut"`
+				} `json:"stores"`
+			} `json:"indexedDB"`
+		} `json:"origins"`
+	}
+	if json.Unmarshal(state, &in) != nil {
+		return nil
+	}
+	var out []string
+	for _, o := range in.Origins {
+		records := 0
+		var kinds []string
+		for _, db := range o.IndexedDB {
+			for _, s := range db.Stores {
+				records += s.LeftOut.Records
+				kinds = append(kinds, s.LeftOut.Kinds...)
+			}
+		}
+		if records > 0 {
+			slices.Sort(kinds)
+			out = append(out, fmt.Sprintf(
+				"the storage state lacks records of IndexedDB of %s that no file can hold: %d (%s)",
+				o.Origin, records, strings.Join(slices.Compact(kinds), ", "),
+			))
+		}
+	}
+	return out
 }
 
 // SaveState writes a storage state to a file that only its owner can read.
@@ -124,6 +165,9 @@ func (s Storage) Save(ctx context.Context, h Host, o Options) error {
 	state, err := ReadState(ctx, h, firstTab(h), o)
 	if err != nil {
 		return err
+	}
+	for _, what := range LeftOut(state) {
+		o.warn("%s", what)
 	}
 	return SaveState(s.To, state)
 }

@@ -113,7 +113,7 @@ func (c compiler) scope(v *value) string {
 		c.fail.invalid("/scope", "must be an object")
 		return ""
 	}
-	return strings.ToLower(strings.TrimFunc(c.text(v, "/scope", "url_matches", false), unicode.IsSpace))
+	return strings.TrimFunc(c.text(v, "/scope", "url_matches", false), unicode.IsSpace)
 }
 
 func (c compiler) snapshot(p *Projection, v *value) {

@@ -13,8 +13,8 @@ package projection
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -38,7 +38,7 @@ const DefaultSummary = "agent_context"
 // concurrent use.
 type Projection struct {
 	name    string
-	pages   string // scope.url_matches in lower case; "" is every page
+	pages   string // scope.url_matches; "" is every page
 	plan    plan
 	program expr.Program
 	schema  *schema.Schema // nil when none is declared
@@ -90,31 +90,7 @@ func (p *Projection) Identity() Identity { return p.identity }
 // Applies reports whether the projection is meant for a page: whether its whole
 // address matches scope.url_matches, in which * is any run of characters, in
 // any case. Without a pattern it is meant for every page.
-func (p *Projection) Applies(url string) bool {
-	return p.pages == "" || globMatches(p.pages, strings.ToLower(url))
-}
-
-// globMatches matches text from end to end. It takes time in proportion to the
-// product of both lengths at worst.
-func globMatches(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == text
-	}
-	first, end := parts[0], parts[len(parts)-1]
-	if len(text) < len(first)+len(end) || !strings.HasPrefix(text, first) || !strings.HasSuffix(text, end) {
-		return false
-	}
-	text = text[len(first) : len(text)-len(end)]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(part):]
-	}
-	return true
-}
+func (p *Projection) Applies(url string) bool { return address.Matches(url, p.pages) }
 
 // find returns a summary by name.
 func (p *Projection) find(name string) (summary, bool) {

@@ -42,14 +42,10 @@ func matches(t Target, s TabStatus) bool {
 		return false
 	case t.TabID != 0 && t.TabID != s.TabID:
 		return false
-	case t.URLContains != "" && !containsFold(s.URL, address.Part(t.URLContains)):
+	case t.URLContains != "" && !address.Contains(s.URL, t.URLContains):
 		return false
 	}
-	return t.TitleContains == "" || containsFold(s.Title, t.TitleContains)
-}
-
-func containsFold(s, sub string) bool {
-	return strings.Contains(strings.ToLower(s), strings.ToLower(sub))
+	return t.TitleContains == "" || strings.Contains(strings.ToLower(s.Title), strings.ToLower(t.TitleContains))
 }
 
 func selectorOf(t Target) map[string]any {

@@ -100,7 +100,7 @@ func loads(w *manifest.LoadWhen, s Situation, namespace string) bool {
 		return false
 	}
 	if len(w.URLContains) > 0 && !slices.ContainsFunc(w.URLContains, func(part string) bool {
-		return s.URL != "" && strings.Contains(strings.ToLower(s.URL), strings.ToLower(strings.TrimSpace(part)))
+		return s.URL != "" && location.URLContains(part, s.URL)
 	}) {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -399,7 +400,7 @@ func (l *Library) actionNames(pageURL string) []string {
 
 // bound reports whether the tool's binding allows the page.
 func bound(t *manifest.Tool, pageURL string) bool {
-	return pageURL == "" || strings.Contains(pageURL, t.XActions.Binding.TargetURLContains)
+	return pageURL == "" || strings.Contains(pageURL, address.Part(t.XActions.Binding.TargetURLContains))
 }
 
 // shown bounds a name that came from a caller.

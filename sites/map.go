@@ -67,7 +67,7 @@ func newMap(m *manifest.Manifest, path string, loc location.Location, opts Optio
 	}
 	if u, err := url.Parse(m.Surface.Origin); err == nil && u.Scheme != "" && m.Surface.Origin != "" {
 		out.origin = location.Origin(u)
-		out.surface, out.port = u.Hostname(), u.Port()
+		out.surface, out.port = location.ParsePage(m.Surface.Origin).Host, u.Port()
 	}
 	for _, text := range m.Surface.URLPatterns {
 		out.patterned = true

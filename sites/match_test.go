@@ -100,6 +100,9 @@ func TestMapsMatchByRealHost(t *testing.T) {
 		{"example.com", "data:text/html,example.com", false},
 		{"example.com", "http://%zz/", false},
 		{"example.com", "", true},
+		{"Bücher.example", "https://www.xn--bcher-kva.example/", true},
+		{"xn--bcher-kva.example", "https://bücher.example/", true},
+		{"bücher.example", "https://bucher.example/", false},
 	}
 	for _, tt := range tests {
 		path := "scopes/private/sites/" + tt.folder + "/main/actions.json"
@@ -129,6 +132,8 @@ func TestOriginIsMetadata(t *testing.T) {
 		{"http://127.0.0.1:8080", "http://127.0.0.1:8080/a", false},
 		{"http://127.0.0.1:8080", "http://127.0.0.1:8081/a", true},
 		{"", "https://example.com/", false},
+		{"https://bücher.example", "https://xn--bcher-kva.example/a", false},
+		{"https://bucher.example", "https://xn--bcher-kva.example/a", true},
 	}
 	for _, tt := range tests {
 		l, err := sites.FromMap("map.json", []byte(doc(nil, `"surface":{"origin":"`+tt.origin+`"}`)), sites.Options{})
@@ -150,6 +155,7 @@ func TestMapsOfAPlainFolderMatchByOrigin(t *testing.T) {
 		"one.actions.json":   doc([]string{"one"}, `"surface":{"origin":"https://one.test"}`),
 		"two/actions.json":   doc([]string{"two"}, `"surface":{"origin":"http://two.test:8080"}`),
 		"any/actions.json":   doc([]string{"any"}),
+		"ü/actions.json":     doc([]string{"umlaut"}, `"surface":{"origin":"https://Bücher.Test:444"}`),
 		"any/other.json":     "not a map",
 		"any/old.actions.js": "not a map",
 	})
@@ -163,7 +169,9 @@ func TestMapsOfAPlainFolderMatchByOrigin(t *testing.T) {
 		{"http://two.test:8080/x", []string{"any", "two"}},
 		{"http://two.test/", []string{"any"}},
 		{"https://else.test/", []string{"any"}},
-		{"", []string{"any", "one", "two"}},
+		{"https://xn--bcher-kva.test:444/", []string{"any", "umlaut"}},
+		{"https://xn--bcher-kva.test/", []string{"any"}},
+		{"", []string{"any", "one", "two", "umlaut"}},
 	}
 	for _, tt := range tests {
 		if got := actionNames(l.List(tt.page)); !slices.Equal(got, tt.want) {

@@ -46,6 +46,9 @@ func TestPatternsNarrowWhereAMapApplies(t *testing.T) {
 		{"javascript:alert(1)", "https://x.com/", false},
 		{"ftp://x.com/*", "ftp://x.com/a", false},
 		{"https://X.com/A*", "https://x.COM/ab", true},
+		{"https://*.bücher.test/ü/*", "https://www.xn--bcher-kva.test/%C3%BC/1", true},
+		{"https://bücher.test/ü/*", "https://xn--bcher-kva.test/u/1", false},
+		{"https://*bücher.test/*", "https://xn--bcher-kva.test/", false},
 	}
 	for _, tt := range tests {
 		root := tree(t, map[string]string{

@@ -2,6 +2,8 @@ package learn
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -21,11 +23,13 @@ const (
 	calm       = 800 * time.Millisecond // filters wait for half a second without a key
 )
 
-// mostEnds is how many ends are tried, mostRefused how many of them may not come again, and longestWatch how long it is
-// watched whether one comes by itself.
+// mostEnds is how many ends are tried, mostRefused how many of them may not come again, mostTold how many are lines of
+// the page, each of longestLine at most, and longestWatch how long it is watched whether one comes by itself.
 const (
 	mostEnds     = 12
 	mostRefused  = 3
+	mostTold     = 2
+	longestLine  = 200
 	longestWatch = 5 * time.Second
 )
 
@@ -37,6 +41,9 @@ type ending struct {
 	// given is the argument that a field shows otherwise than it was given.
 	given string
 	says  bool // what it says is the message of the page
+	// line is a line of the page with the value of an argument in it, which is what about is called.
+	line  string
+	about *input
 }
 
 type endKind string
@@ -48,6 +55,7 @@ const (
 	revalued endKind = "revalued" // a field holds another value than before
 	vanishes endKind = "vanishes" // an element that was shown is not
 	reworked endKind = "reworked" // a field shows another text than was written into it
+	told     endKind = "told"     // the page says something with what was given in it
 )
 
 // end is what is checked, nil for nothing.
@@ -96,7 +104,9 @@ func (e *ending) lacks(failure string) bool {
 }
 
 // atOnce is whether the end is waited for before the page is read; else it is the last step.
-func (e *ending) atOnce() bool { return e != nil && (e.kind == reached || e.kind == appears) }
+func (e *ending) atOnce() bool {
+	return e != nil && (e.kind == reached || e.kind == appears || e.kind == told)
+}
 
 // before is the step ahead of the last one that acts.
 func (e *ending) before() []any {
@@ -141,6 +151,13 @@ func (e *ending) done() ordered {
 			{"id", "done"}, {"primitive", "page.wait"},
 			{"args", map[string]any{"conditions": []any{e.condition()}, "timeout_ms": 8000}},
 		}
+	case told:
+		pre, post, _ := strings.Cut(e.line, unquote(e.about.value))
+		text := fmt.Sprintf("{%% %s & input.%s & %s %%}", encode(pre), e.about.name, encode(post))
+		return ordered{
+			{"id", "done"}, {"primitive", "page.wait"},
+			{"args", map[string]any{"conditions": []any{map[string]any{"text": text}}, "timeout_ms": 8000}},
+		}
 	case another:
 		return read("locator.text_content", "steps.done.output.text != steps.before.output.text")
 	case revalued:
@@ -154,6 +171,9 @@ func (e *ending) done() ordered {
 }
 
 func (e *ending) condition() map[string]any {
+	if e.kind == told {
+		return map[string]any{"text": e.line}
+	}
 	return map[string]any{"url": map[string]any{"contains": e.url}}
 }
 
@@ -170,6 +190,7 @@ func (e *ending) state() string {
 type moment struct {
 	page   survey.Page
 	states survey.States
+	lines  []string // of the text that the page shows
 	at     time.Time
 }
 
@@ -178,7 +199,20 @@ func (s *session) moment(ctx context.Context) (m moment, err error) {
 		m, err = momentOf(ctx, p)
 		return err
 	})
+	m.lines = s.lines(ctx)
 	return m, err
+}
+
+// lines are those of the text that the page shows, none where it cannot be read.
+func (s *session) lines(ctx context.Context) []string {
+	var out struct {
+		Text string `json:"text"`
+	}
+	reply := s.call(ctx, "page.extract", map[string]any{"formats": []string{"text"}, "frames": false})
+	if reply.Err != nil || json.Unmarshal(reply.Value(), &out) != nil {
+		return nil
+	}
+	return strings.Split(out.Text, "\n")
 }
 
 func momentOf(ctx context.Context, p primitives.Page) (m moment, err error) {
@@ -201,11 +235,13 @@ func (s *session) ending(ctx context.Context, before moment) error {
 	var since time.Time // that no other end came
 	for {
 		var ends []ending
+		lines := s.lines(ctx)
 		err := s.visit(ctx, func(ctx context.Context, p primitives.Page) (err error) {
 			after, err := momentOf(ctx, p)
 			if err != nil {
 				return err
 			}
+			after.lines = lines
 			ends, err = s.l.endings(ctx, p, from, before, after)
 			return err
 		})
@@ -230,7 +266,7 @@ func (s *session) ending(ctx context.Context, before moment) error {
 // keys tell ends apart.
 func keys(ends []ending) (out []any) {
 	for _, e := range ends {
-		out = append(out, e.kind, e.url, e.locator)
+		out = append(out, e.kind, e.url, e.locator, e.line)
 	}
 	return out
 }
@@ -269,6 +305,7 @@ func (l *learning) endings(
 			ends = append(ends, ending{kind: another, locator: at})
 		}
 	}
+	ends = append(ends, l.told(before, after)...)
 	if own := l.reworks(before, after); own != nil {
 		ends = append(ends, *own)
 	}
@@ -305,6 +342,35 @@ func (l *learning) endings(
 	}
 	slices.SortStableFunc(ends, func(a, b ending) int { return a.placed() - b.placed() })
 	return ends, nil
+}
+
+// told are the lines that the page did not show before, with what an argument gave in them.
+func (l *learning) told(before, after moment) (ends []ending) {
+	for _, line := range after.lines {
+		line = strings.TrimSpace(line)
+		if line == "" || len(line) > longestLine || strings.Contains(line, "%}") ||
+			slices.ContainsFunc(before.lines, func(was string) bool { return strings.Contains(was, line) }) {
+			continue
+		}
+		for _, in := range l.inputs {
+			v := unquote(in.value)
+			once := len(v) > 1 && strings.Count(line, v) == 1 && !l.mixes(line, in)
+			if !once || in.secret || in.choice || in.listing || len(ends) == mostTold {
+				continue
+			}
+			ends = append(ends, ending{kind: told, line: line, about: in})
+			break
+		}
+	}
+	return ends
+}
+
+// mixes says whether another argument than this one has its value in a line, which is then another with other values.
+func (l *learning) mixes(line string, but *input) bool {
+	return slices.ContainsFunc(l.inputs, func(in *input) bool {
+		v := unquote(in.value)
+		return in != but && v != "" && strings.Contains(line, v)
+	})
 }
 
 // placed is 1 for what is found by its place alone, which lasts shortest.
@@ -452,7 +518,7 @@ func (s *session) refutes(ctx context.Context, e ending, said *string, again boo
 		return again && differs
 	}
 	switch e.kind {
-	case reached:
+	case reached, told:
 		return s.call(ctx, "page.wait", map[string]any{"timeout_ms": 0, "conditions": []any{e.condition()}}).Err == nil
 	case another:
 		return read("locator.text_content")

@@ -92,9 +92,18 @@ type writer struct {
 	home survey.Page
 	path string // of the map, in calls
 	here string // the state of the page that it is written of, "" for none
+	// shown are the states that its plan demands of the page as it is opened, and links those of the pages that its
+	// links lead to.
+	shown []string
+	links []link
+	// drawn: one of shown is about an element, and not about the address alone.
+	drawn bool
 	// endless: the load of the page does not end, so it is not waited for again.
 	endless bool
 }
+
+// link is an action that follows a link, and the state that it leads to.
+type link struct{ action, state string }
 
 // Init writes a map of the page that the first tab of the host shows. When it is ended after the page was read it gives
 // what it has, beside the error.
@@ -418,7 +427,15 @@ func (w *writer) states(ctx context.Context, page survey.Page, targets map[strin
 		}
 		w.out.States = append(w.out.States, s)
 		w.rep.States = append(w.rep.States, Kept{Name: s.Name})
+		w.shown = append(w.shown, s.Name)
 	}
+	if w.here != "" { // what else is shown may be another every day
+		w.shown = []string{w.here}
+	}
+	w.drawn = slices.ContainsFunc(w.out.States, func(s State) bool {
+		return slices.Contains(w.shown, s.Name) &&
+			slices.ContainsFunc(s.Diagnostics, func(p Probe) bool { return p.Target != nil })
+	})
 	return nil
 }
 
@@ -537,32 +554,40 @@ func (w *writer) read(ctx context.Context, p *Projection) ([]map[string]any, err
 	return out.State.Items, nil
 }
 
-// plan is the first plan: it reads each projection, and runs each action that changes
-// nothing.
+// plan is the first plan: it demands the states that name the page and those that its links lead to, reads each
+// projection, and runs each action that changes nothing.
 func (w *writer) plan() []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Written by outrider init. Each step was run once on %s.\n", w.out.Provenance.CreatedAt)
-	fmt.Fprintf(&b, "open: %s\nmaps: [actions.json]\nsteps:\n", yamlText(w.home.URL))
-	n := 0
+	var steps strings.Builder
+	for _, name := range w.shown {
+		fmt.Fprintf(&steps, "  - expect: {state: %s}\n", yamlText(name))
+	}
+	if !w.drawn && strings.TrimSpace(w.home.Title) != "" {
+		fmt.Fprintf(&steps, "  - expect: {title: %s}\n", yamlText(w.home.Title))
+	}
 	for _, p := range w.out.Projections {
-		fmt.Fprintf(&b, "  - state: %s\n    expect: \"$count(output.state.items) > 0\"\n", p.Name)
-		n++
+		fmt.Fprintf(&steps, "  - state: %s\n    expect: \"$count(output.state.items) > 0\"\n", p.Name)
 	}
 	for _, a := range w.out.Tools {
-		if len(a.InputSchema.Properties) == 0 ||
-			!slices.ContainsFunc(w.rep.Actions, func(k Kept) bool { return k.Name == a.Name && k.Note != notSent }) {
+		leads := slices.IndexFunc(w.links, func(l link) bool { return l.action == a.Name })
+		tried := slices.ContainsFunc(w.rep.Actions, func(k Kept) bool { return k.Name == a.Name && k.Note != notSent })
+		if leads < 0 && len(a.InputSchema.Properties) == 0 || !tried {
 			continue
 		}
 		fmt.Fprintf(
-			&b, "  - open: %s\n    action: %s\n    args: %s\n",
+			&steps, "  - open: %s\n    action: %s\n    args: %s\n",
 			yamlText(w.home.URL), a.Name, encode(arguments(a.InputSchema, 0)),
 		)
-		n++
+		if leads >= 0 {
+			fmt.Fprintf(&steps, "    expect: {state: %s}\n", yamlText(w.links[leads].state))
+		}
 	}
-	if n == 0 {
-		b.WriteString("  - call: page.info\n")
+	if steps.Len() == 0 {
+		steps.WriteString("  - call: page.info\n")
 	}
-	return []byte(b.String())
+	return fmt.Appendf(
+		nil, "# Written by outrider init. Each step was run once on %s.\nopen: %s\nmaps: [actions.json]\nsteps:\n%s",
+		w.out.Provenance.CreatedAt, yamlText(w.home.URL), steps.String(),
+	)
 }
 
 func yamlText(s string) string { return string(encode(s)) }

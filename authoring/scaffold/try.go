@@ -87,8 +87,7 @@ func (w *writer) try(ctx context.Context, a *action) error {
 		return err
 	}
 	if seen.link != nil {
-		w.leads(a, seen)
-		return nil
+		return w.leads(ctx, a, seen)
 	}
 	if seen.refused != "" {
 		w.rep.leave("postcondition", a.Name, seen.refused)
@@ -518,12 +517,12 @@ func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]an
 	return 0, nil
 }
 
-// leads keeps a link with the state that it leads to.
-func (w *writer) leads(a *action, seen outcome) {
+// leads keeps a link with the state that it leads to, when that is current where it leads.
+func (w *writer) leads(ctx context.Context, a *action, seen outcome) error {
 	yes := true
 	u, err := url.Parse(seen.link.URL)
 	if err != nil {
-		return
+		return nil // the address of a page that was read
 	}
 	address := naming.First(u.Path, "/")
 	if u.Fragment != "" {
@@ -541,10 +540,22 @@ func (w *writer) leads(a *action, seen outcome) {
 	if seen.linkMark != nil {
 		state.Diagnostics = append(state.Diagnostics, Probe{Name: "heading", Target: seen.linkMark, Visible: &yes})
 	}
+	w.keep(t, "")
+	m := *w.out
+	m.States, m.Transitions = []State{state}, nil
+	current, err := w.current(ctx, &m)
+	if err != nil && ended(ctx, err) {
+		return err
+	}
+	if len(current) == 0 {
+		w.rep.leave("state", state.Name, "it is not current on the page that the link leads to")
+		return nil
+	}
 	w.out.States = append(w.out.States, state)
 	w.rep.States = append(w.rep.States, Kept{Name: state.Name})
-	w.keep(t, "")
+	w.links = append(w.links, link{t.Name, state.Name})
 	if w.here != "" {
 		w.transition(t.Name, state.Name)
 	}
+	return nil
 }

@@ -28,7 +28,9 @@ func (a *app) checkCommand() *cobra.Command {
 			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
 			"Exit code 1 when a check that is more than information fails or cannot be run, when no check passed and " +
 			"no state is\n" +
-			"current, and when the document's HTTP status is 400 or above and not expected.\n" +
+			"current, when the maps of the page declare no check and no state is required, and when the document's " +
+			"HTTP status is\n" +
+			"400 or above and not expected.\n" +
 			"A page that cannot be opened or judged is broken: a result of its own, beside those of the other " +
 			"pages.\n" +
 			"A check that passes by a fallback, or by an element of another role or name, is drift: it is reported " +

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log"
@@ -60,6 +61,17 @@ func selfSigned(t *testing.T, html string) string {
 	return s.URL + "/"
 }
 
+// asking serves over TLS to clients that have a certificate, of which the browser has none.
+func asking(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // refusals are what is tested
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
 // tickingPage counts, so that something on it changes. What it has come to stays.
 const tickingPage = `<!doctype html><title>Clock</title><p id="clock">0</p><ol></ol>
 <script>let n = 0; setInterval(() => {
@@ -110,7 +122,7 @@ func shop(t *testing.T) string {
 }
 
 // TestScripts runs the command line through the real binary. In a script $SITE
-// is the contact page, $TLS the same with a certificate that is not valid, $SHOP a
+// is the contact page, $TLS the same with a certificate that is not valid, $ASKING wants one of its client, $SHOP a
 // list with prices, $DEMO the demo board and $TICK a page that counts. $RUNNING is the address of a browser. A
 // script whose commands attach to it, each in a browser context of its own, takes a third of the time.
 func TestScripts(t *testing.T) {
@@ -120,6 +132,7 @@ func TestScripts(t *testing.T) {
 	ticking := page(t, tickingPage)
 	shopping := shop(t)
 	untrusted := selfSigned(t, contactPage)
+	demanding := asking(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +154,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TICK", ticking)
 			e.Setenv("SHOP", shopping)
 			e.Setenv("TLS", untrusted)
+			e.Setenv("ASKING", demanding)
 			e.Setenv("GATE", gated)
 			board := httptest.NewServer(demo.Handler(50 * time.Millisecond)) // of its own: scripts add cards
 			e.Defer(board.Close)

@@ -47,7 +47,7 @@ func (a *app) suite(
 	if len(a.browser.open) > 0 && !before {
 		open = a.browser.open[0]
 	}
-	if err := suite.CheckFiles(open); err != nil {
+	if err := suite.CheckOpens(open); err != nil {
 		_ = engine.Close()
 		return nil, nil, nil, usage("%w", err)
 	}
@@ -249,6 +249,9 @@ func (r *planRun) finish(result plan.Result) (complete bool, err error) {
 	complete = complete && (saved != nil || !r.o.SaveState || !result.OK) // why there is none was said
 	switch {
 	case saved != nil:
+		for _, what := range plan.LeftOut(saved) {
+			r.warn(errors.New(what))
+		}
 		if err := plan.SaveState(r.storage.To, saved); err != nil {
 			r.warn(err)
 			complete = false

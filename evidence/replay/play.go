@@ -12,6 +12,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/internal/ownfolder"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -181,13 +182,14 @@ type player struct {
 	network *network
 	shown   *watcher // nil where somebody else records
 	folder  string   // of the maps of the recording
+	remove  func()   // the folder
 	known   func(primitive string) bool
 	began   time.Time
 }
 
 func (p *player) clean() {
 	if p.folder != "" {
-		_ = os.RemoveAll(p.folder)
+		p.remove()
 	}
 }
 
@@ -326,7 +328,7 @@ func (p *player) writeMaps() ([]string, error) {
 			return nil, err
 		}
 		if p.folder == "" {
-			p.folder, err = os.MkdirTemp("", "outrider-replay-")
+			p.folder, p.remove, err = ownfolder.New("", "outrider-replay-")
 			if err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -413,11 +414,8 @@ func (s Selector) matches(e *entry) bool {
 	if s.RuntimeID != "" && s.RuntimeID != e.RuntimeID || s.RuntimeKey != "" && s.RuntimeKey != e.RuntimeKey {
 		return false
 	}
-	return contains(e.URL, s.URLContains) && contains(e.Title, s.TitleContains)
-}
-
-func contains(text, part string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+	return address.Contains(e.URL, s.URLContains) &&
+		strings.Contains(strings.ToLower(e.Title), strings.ToLower(s.TitleContains))
 }
 
 // candidate describes, in an error, a runtime that could have been meant.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/faces/hub"
+	"github.com/outrider-run/outrider/internal/testing/hosttest"
 )
 
 func TestACallReachesTheRuntimeThatItNames(t *testing.T) {
@@ -23,8 +24,12 @@ func TestACallReachesTheRuntimeThatItNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := startHub(t, hub.Options{Strict: true})
-	connect(t, h.Addr(), twoTabs(), nil)
-	waitRuntimes(t, h, 2)
+	connect(t, h.Addr(), hosttest.New(
+		hosttest.Tab(1, "https://shop.example/cart", "Cart"),
+		hosttest.Tab(2, "https://shop.example/help", "Help desk"),
+		hosttest.Tab(3, "https://xn--bcher-kva.example/%C3%BC", "Books"),
+	), nil)
+	waitRuntimes(t, h, 3)
 	for _, c := range table.Calls {
 		_, out := post(t, h.Addr(), "/mcp/tools/call", string(c.Body))
 		if by, _ := out["runtime_id"].(string); by != c.Answers || code(out) != c.Code {

@@ -13,7 +13,8 @@ import (
 type Logins interface {
 	// Load is nil for a name that nothing is kept under.
 	Load(name string) (json.RawMessage, error)
-	Save(name string, state json.RawMessage) error
+	// Save says what the session has stored and the state lacks.
+	Save(name string, state json.RawMessage) (lacks []string, err error)
 }
 
 // withLogins is the input of tabs where logins are kept.
@@ -75,8 +76,13 @@ func (c *call) keepLogin(ctx context.Context, p page, in tabsIn) (*answer, *faul
 	if e != nil {
 		return nil, fault.Wrap(fault.InvalidResult, e, "encoding the storage state")
 	}
-	if err := c.server.opts.Logins.Save(in.Login, state); err != nil {
-		return nil, fault.From(err)
+	lacks, e := c.server.opts.Logins.Save(in.Login, state)
+	if e != nil {
+		return nil, fault.From(e)
 	}
-	return &answer{Result: map[string]any{"page": p.handle(), "login": in.Login, "kept": true}}, nil
+	result := map[string]any{"page": p.handle(), "login": in.Login, "kept": true}
+	if len(lacks) > 0 {
+		result["left_out"] = lacks
+	}
+	return &answer{Result: result}, nil
 }

@@ -151,38 +151,6 @@ func TestMergingSkippedAndLostJobs(t *testing.T) {
 	}
 }
 
-// TestFoldersOfKilledWorkersGo: the next worker removes what a killed one left, and
-// nothing of one that lives.
-func TestFoldersOfKilledWorkersGo(t *testing.T) {
-	base := t.TempDir()
-	living, end, err := ownFolder(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer end()
-	killed := filepath.Join(base, folders+"killed")
-	elsewhere := t.TempDir()
-	if err := errors.Join(
-		os.MkdirAll(filepath.Join(killed, "outrider-job-1"), 0o700),
-		os.Symlink(elsewhere, filepath.Join(base, folders+"link")),
-	); err != nil {
-		t.Fatal(err)
-	}
-	next, endNext, err := ownFolder(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for dir, want := range map[string]bool{living: true, killed: false, next: true, elsewhere: true} {
-		if _, err := os.Stat(dir); (err == nil) != want {
-			t.Errorf("%s is there: %v, want %v", dir, err == nil, want)
-		}
-	}
-	endNext()
-	if _, err := os.Stat(next); err == nil {
-		t.Error("a worker that ended left its folder")
-	}
-}
-
 // What an archive unfolds to is bounded by what it says and by what is written, whatever it
 // weighs: 215 bytes of holes are 4 GB.
 func TestAnArchiveUnfoldsToNoMoreThanItMay(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/worker"
+	"github.com/outrider-run/outrider/internal/ownfolder"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/schedule"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -46,7 +47,7 @@ type Runner struct {
 
 // NewRunner makes a runner, and removes what killed ones left on this machine.
 func NewRunner(o Options) (*Runner, error) {
-	dir, remove, err := ownFolder(o.Temp)
+	dir, remove, err := ownfolder.New(o.Temp, "outrider-worker-")
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // ASCIIHost is a name of a host as it stands in addresses of a browser: labels of other
-// letters are encoded (bücher.example is xn--bcher-kva.example). Labels with wildcards stay.
+// letters are encoded (bücher.example is xn--bcher-kva.example). Wildcards at the ends of a label stay.
 func ASCIIHost(host string) string {
 	if isASCII(host) {
 		return host
@@ -19,8 +19,9 @@ func ASCIIHost(host string) string {
 		if isASCII(label) {
 			continue
 		}
-		if ascii, err := idna.Lookup.ToASCII(label); err == nil {
-			labels[i] = ascii
+		bare := strings.Trim(label, "*")
+		if ascii, err := idna.Lookup.ToASCII(bare); err == nil {
+			labels[i] = strings.Replace(label, bare, ascii, 1)
 		}
 	}
 	return strings.Join(labels, ".")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -222,32 +223,5 @@ func (d Descriptor) reason(tried []TriedCandidate) string {
 
 // onPage checks the address predicates.
 func (d Descriptor) onPage(url string) bool {
-	url = strings.ToLower(url)
-	return strings.Contains(url, strings.ToLower(strings.TrimSpace(d.URLContains))) && addressMatches(d.URLMatches, url)
-}
-
-// addressMatches compares with a pattern in which * is any run of characters; a
-// blank one matches everything. url is in lower case.
-func addressMatches(pattern, url string) bool {
-	pattern = strings.ToLower(strings.TrimSpace(pattern))
-	if pattern == "" {
-		return true
-	}
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return url == pattern
-	}
-	rest, ok := strings.CutPrefix(url, parts[0])
-	if !ok {
-		return false
-	}
-	last := len(parts) - 1
-	for _, part := range parts[1:last] {
-		_, after, found := strings.Cut(rest, part)
-		if !found {
-			return false
-		}
-		rest = after
-	}
-	return strings.HasSuffix(rest, parts[last])
+	return address.Contains(url, strings.TrimSpace(d.URLContains)) && address.Matches(url, d.URLMatches)
 }

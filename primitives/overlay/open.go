@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/session"
 )
@@ -123,11 +124,10 @@ func (in overlayOpenIn) content(p primitives.Page, primitive string) (map[string
 			With("limit_bytes", maxOverlayBytes)
 	}
 	args := map[string]any{
-		"html":      html,
-		"title":     in.Title,
-		"width":     overlayWidth,
-		"height":    overlayHeight,
-		"launchers": in.Launchers,
+		"html":   html,
+		"title":  in.Title,
+		"width":  overlayWidth,
+		"height": overlayHeight,
 	}
 	if in.Title == "" {
 		args["title"] = "Report"
@@ -138,9 +138,12 @@ func (in overlayOpenIn) content(p primitives.Page, primitive string) (map[string
 	if in.Height > 0 {
 		args["height"] = in.Height
 	}
-	if in.Launchers == nil {
-		args["launchers"] = []overlayLauncher{}
+	launchers := append([]overlayLauncher{}, in.Launchers...)
+	for i := range launchers {
+		launchers[i].URLContains = address.Part(launchers[i].URLContains)
+		launchers[i].URLMatches = address.Part(launchers[i].URLMatches)
 	}
+	args["launchers"] = launchers
 	return args, nil
 }
 

@@ -92,10 +92,12 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		return nil, err
 	}
 	if err := b.startEgress(); err != nil {
+		b.transfers.Close()
 		return nil, err
 	}
 	b.insecure, err = network.NewInsecure(opts.InsecureOrigins)
 	if err != nil {
+		b.transfers.Close()
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(opts.StartTimeout, defaultStart))
@@ -103,6 +105,7 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 	t, err := b.open(ctx)
 	if err != nil {
 		b.egress.Close()
+		b.transfers.Close()
 		return nil, err
 	}
 	b.events = newEventQueue(opts.OnEvent)
@@ -480,7 +483,7 @@ func (b *Browser) Close(ctx context.Context) error {
 		}
 		_ = b.client.Close()
 		b.wg.Wait()
-		b.transfers.Wait()
+		b.transfers.Close()
 		b.offline.Wait()
 		b.closeRoutes()
 		b.egress.Close()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -105,9 +104,7 @@ func hasAddress(t *manifest.Target) bool { return t != nil && t.URLContains+t.UR
 
 // applies says whether a page has an address that a target is for.
 func applies(t *manifest.Target, url string) bool {
-	return !hasAddress(t) || (t.URLContains == "" || strings.Contains(
-		strings.ToLower(url), strings.ToLower(t.URLContains),
-	)) && (t.URLMatches == "" || location.URLMatches(t.URLMatches, url))
+	return !hasAddress(t) || location.URLContains(t.URLContains, url) && location.URLMatches(t.URLMatches, url)
 }
 
 // conditional says whether the transitions depend on anything that can be observed.

@@ -131,8 +131,8 @@ func (k *checking) once(ctx context.Context, page primitives.Page) (bool, error)
 		return false, err
 	}
 	k.seen = next
-	if len(k.checks)+len(k.states) == 0 {
-		return true, nil // nothing will come
+	if len(k.checks)+len(k.in.Requires) == 0 {
+		return true, nil // nothing is demanded that could come
 	}
 	sofar := checkReport{States: next.DiagnoseAll(k.states).States}
 	for _, c := range k.checks {

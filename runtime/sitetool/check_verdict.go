@@ -22,7 +22,7 @@ type expectations struct {
 
 // unmet lists, one sentence each, why a result is not ok although no check fails.
 // A page on which nothing holds was not checked: it may be another page than the
-// one that was meant.
+// one that was meant. Nor was one that nothing is demanded of: a state may be current or not.
 func (x expectations) unmet(r *checkReport) []string {
 	out := []string{}
 	switch {
@@ -72,6 +72,9 @@ func (x expectations) unmet(r *checkReport) []string {
 	switch {
 	case len(r.Checks)+len(r.States) == 0:
 		out = append(out, "nothing was checked: no map that applies to the page declares checks or states")
+	case len(r.Checks)+len(x.Requires) == 0:
+		out = append(out, "nothing was checked: no map that applies to the page declares a check, "+
+			"and no state is required")
 	case !r.saw() && !slices.ContainsFunc(r.Checks, verify.CheckOutcome.Breaks):
 		out = append(out, "nothing was checked: no check passed and no state is current")
 	}

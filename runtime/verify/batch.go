@@ -249,7 +249,7 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative
 		}
 	}
 	if p.URLContains != "" {
-		claim("url_contains", strings.Contains(strings.ToLower(b.URL), strings.ToLower(p.URLContains)))
+		claim("url_contains", location.URLContains(p.URLContains, b.URL))
 	}
 	if p.URLMatches != "" {
 		claim("url_matches", location.URLMatches(p.URLMatches, b.URL))

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"github.com/outrider-run/outrider/primitives/address"
 )
 
 // Scope is the storage boundary a map lives in. A lower rank wins when several
@@ -45,8 +47,8 @@ func HoldsNoMaps(folder string) bool { return noMaps[folder] }
 type Location struct {
 	Scope    Scope
 	Audience string // of a shared scope
-	// Host is the site folder's name in lower case, without a port; "" when the
-	// path names no site.
+	// Host is the site folder's name as in addresses of a browser, without a port;
+	// "" when the path names no site.
 	Host string
 	// Rest is what follows the site folder, such as board/actions.json.
 	Rest string
@@ -72,7 +74,7 @@ func Locate(path string) (loc Location, ok bool) {
 	if site < 0 || site+2 >= len(parts) {
 		return Location{}, false
 	}
-	loc.Host = stripPort(strings.ToLower(parts[site+1]))
+	loc.Host = stripPort(hostOf(parts[site+1]))
 	loc.Rest = strings.Join(parts[site+2:], "/")
 	if loc.Host == "" {
 		return Location{}, false
@@ -132,7 +134,7 @@ func StoragePath(path string) (string, bool) {
 // who names a file below sites/demo means a folder, below sites/example.com a
 // site.
 func HostLike(name string) bool {
-	h := stripPort(strings.ToLower(name))
+	h := stripPort(hostOf(name))
 	if h == "localhost" || net.ParseIP(strings.Trim(h, "[]")) != nil {
 		return true
 	}
@@ -147,6 +149,9 @@ func HostLike(name string) bool {
 	}
 	return true
 }
+
+// hostOf is a host as addresses of a browser have it: in lower case, with other letters encoded.
+func hostOf(text string) string { return strings.ToLower(address.ASCIIHost(text)) }
 
 // stripPort removes a port, also one that was spelled with _ because : is not
 // allowed in the names of files everywhere.
@@ -173,7 +178,7 @@ func stripPort(host string) string {
 type Page struct {
 	URL    string
 	Parsed *url.URL // nil when it does not parse
-	Host   string   // lower case, no port, no trailing dot
+	Host   string   // as browsers write it, no port, no trailing dot
 	Port   string
 	Origin string
 	isIP   bool
@@ -187,7 +192,7 @@ func ParsePage(raw string) Page {
 		return p
 	}
 	p.Parsed = u
-	p.Host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	p.Host = strings.TrimSuffix(hostOf(u.Hostname()), ".")
 	p.Port = u.Port()
 	p.isIP = net.ParseIP(p.Host) != nil
 	p.Origin = Origin(u)
@@ -197,7 +202,7 @@ func ParsePage(raw string) Page {
 // Origin returns scheme, host and port as a browser compares them.
 func Origin(u *url.URL) string {
 	scheme := strings.ToLower(u.Scheme)
-	host := strings.ToLower(u.Hostname())
+	host := hostOf(u.Hostname())
 	port := u.Port()
 	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
 		if strings.Contains(host, ":") {
@@ -230,28 +235,9 @@ func (p Page) Hosts(yield func(string) bool) {
 }
 
 // URLMatches reports whether pattern covers the whole of a page's address: the
-// meaning of url_matches everywhere in a map. A * is any run of characters,
-// case does not count, and a blank pattern covers everything.
-func URLMatches(pattern, s string) bool {
-	pattern, s = strings.ToLower(strings.TrimSpace(pattern)), strings.ToLower(s)
-	if pattern == "" {
-		return true
-	}
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return s == pattern
-	}
-	s, ok := strings.CutPrefix(s, parts[0])
-	if !ok {
-		return false
-	}
-	last := parts[len(parts)-1]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
-	return strings.HasSuffix(s, last)
-}
+// meaning of url_matches everywhere in a map.
+func URLMatches(pattern, s string) bool { return address.Matches(s, pattern) }
+
+// URLContains reports whether a page's address has a part: the meaning of
+// url_contains everywhere in a map.
+func URLContains(part, s string) bool { return address.Contains(s, strings.TrimSpace(part)) }

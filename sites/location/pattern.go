@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/outrider-run/outrider/primitives/address"
 )
 
 // Pattern is one entry of surface.url_patterns, such as
@@ -36,7 +38,7 @@ func ParsePattern(text string) (p Pattern, ok bool) {
 	authority, rest, hasRest := strings.Cut(after, "/")
 	p.rest = "*"
 	if hasRest {
-		p.rest = "/" + rest
+		p.rest = address.Part("/" + rest)
 	}
 	p.Host = strings.ToLower(authority)
 	if i := strings.LastIndexByte(p.Host, ':'); i > strings.LastIndexByte(p.Host, ']') {
@@ -45,7 +47,7 @@ func ParsePattern(text string) (p Pattern, ok bool) {
 			p.port = ""
 		}
 	}
-	p.Host = strings.TrimSuffix(strings.Trim(p.Host, "[]"), ".")
+	p.Host = hostOf(strings.TrimSuffix(strings.Trim(p.Host, "[]"), "."))
 	switch {
 	case p.Host == "*":
 		p.Host = ""
@@ -59,7 +61,7 @@ func ParsePattern(text string) (p Pattern, ok bool) {
 
 // Matches reports whether the pattern covers the address.
 func (p Pattern) Matches(u *url.URL) bool {
-	scheme, host := strings.ToLower(u.Scheme), strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	scheme, host := strings.ToLower(u.Scheme), strings.TrimSuffix(hostOf(u.Hostname()), ".")
 	if p.scheme != scheme && !(p.scheme == "" && (scheme == "http" || scheme == "https")) {
 		return false
 	}

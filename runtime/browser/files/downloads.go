@@ -18,10 +18,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/outrider-run/outrider/internal/ownfolder"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-
 	"github.com/outrider-run/outrider/runtime/browser/excerpt"
 )
 
@@ -64,6 +64,8 @@ type Transfers struct {
 	log        *slog.Logger
 	uploadDirs []string
 	dir        string // of downloads; "" refuses them
+	incoming   string // folder in it of those that are not complete
+	remove     func() // incoming
 	limit      int64
 
 	change cdp.Broadcast
@@ -91,14 +93,24 @@ func New(o Options, browser Browser, log *slog.Logger) (*Transfers, error) {
 		return nil, &fault.Error{Code: fault.BrowserFailed, Message: "the download folder cannot be made", Err: err}
 	}
 	t.dir = dir
+	t.incoming, t.remove, err = ownfolder.New(dir, ".outrider-incoming-")
+	if err != nil {
+		t.incoming = dir
+		log.Warn("a browser that is killed will leave incomplete downloads", "error", err)
+	}
 	return t, nil
 }
 
 // Connect gives the connection over which downloads are cancelled.
 func (t *Transfers) Connect(client *cdp.Client) { t.client = client }
 
-// Wait waits for the files that are being named.
-func (t *Transfers) Wait() { t.wg.Wait() }
+// Close waits for the files that are being named, and removes what is not complete. The browser has ended.
+func (t *Transfers) Close() {
+	t.wg.Wait()
+	if t.remove != nil {
+		t.remove()
+	}
+}
 
 // Accepts reports whether there is a folder for downloads.
 func (t *Transfers) Accepts() bool { return t.dir != "" }
@@ -141,7 +153,7 @@ type download struct {
 func (t *Transfers) Behavior(context string) cdp.Command {
 	params := []byte(`{"behavior":"deny","eventsEnabled":true`)
 	if t.dir != "" {
-		params = cdp.AppendQuoted([]byte(`{"behavior":"allowAndName","eventsEnabled":true,"downloadPath":`), t.dir)
+		params = cdp.AppendQuoted([]byte(`{"behavior":"allowAndName","eventsEnabled":true,"downloadPath":`), t.incoming)
 	}
 	if context != "" {
 		params = cdp.AppendQuoted(append(params, `,"browserContextId":`...), context)
@@ -236,7 +248,7 @@ func (t *Transfers) progress(params []byte) {
 
 // finish gives a complete file its name and sum.
 func (t *Transfers) finish(d *download, tooLarge bool) {
-	raw := filepath.Join(t.dir, d.guid)
+	raw := filepath.Join(t.incoming, d.guid)
 	state := primitives.DownloadCompleted
 	var path, sum string
 	var size int64

@@ -248,6 +248,10 @@ func (n *navigation) refused(ctx context.Context, result []byte) error {
 	case clientCertificate[r.ErrorText]:
 		f.Message = "the server asks for a client certificate, which this browser does not have"
 		f.NextStep = "open it in a Chrome that has the certificate, with --attach"
+	case closedEarly[r.ErrorText]:
+		f.Message = "the server closed the connection before it answered"
+		f.NextStep = "over https a server that asks for a client certificate does so: open it in a Chrome that has " +
+			"the certificate, with --attach"
 	case r.ErrorText == "net::ERR_CONNECTION_REFUSED":
 		f.Message = "the server refuses connections"
 	}
@@ -267,6 +271,16 @@ var clientCertificate = map[string]bool{
 	"net::ERR_SSL_CLIENT_AUTH_PRIVATE_KEY_ACCESS_DENIED": true,
 	"net::ERR_SSL_CLIENT_AUTH_CERT_NO_PRIVATE_KEY":       true,
 	"net::ERR_SSL_CLIENT_AUTH_NO_COMMON_ALGORITHMS":      true,
+}
+
+// closedEarly are the errors of the browser for a connection that the server ends. Where it wants a certificate of its
+// client, the browser often sees that end and not the reason that came before.
+var closedEarly = map[string]bool{
+	"net::ERR_SOCKET_NOT_CONNECTED": true,
+	"net::ERR_CONNECTION_RESET":     true,
+	"net::ERR_CONNECTION_CLOSED":    true,
+	"net::ERR_CONNECTION_ABORTED":   true,
+	"net::ERR_EMPTY_RESPONSE":       true,
 }
 
 // CertificateRefused notes why a request was cancelled: the browser itself then says
