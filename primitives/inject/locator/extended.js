@@ -169,6 +169,19 @@ function gathered(locator, trace) {
   return [...found];
 }
 
+/**
+ * innerTextControl is the one control in a custom element that takes text, null for none and for several. A label names
+ * such an element as its control, and what is written to it is written there.
+ */
+function innerTextControl(node) {
+  const shadow = localNameOf(node).includes('-') && shadowOf(node);
+  if (!shadow || whyNotEditable(node) === null) return null;
+  const found = withShadows(shadow)
+    .flatMap((root) => queryIn(root, textTakers))
+    .filter((each) => isTextControl(each) && !typesWithoutText.has(protoGet(each, 'type')) && rendered(each));
+  return found.length === 1 ? found[0] : null;
+}
+
 /** labelledComponents lists the custom elements that a label names as its control. */
 function labelledComponents(root, pierce) {
   const found = [];
@@ -288,6 +301,7 @@ function narrowed(locator, nodes, trace) {
   if (given('label')) {
     const test = nameTest(locator.label, locator.exact, false);
     keepOnly('label', (node) => labelTexts(node, known).some(test));
+    nodes = [...new Set(nodes.map((node) => innerTextControl(node) || node))];
   }
   if (locator.role) {
     const role = roleWord(locator.role);
