@@ -27,7 +27,9 @@ func Hidden(r rune) bool {
 }
 
 // ignorable are characters that are left out where a text is drawn or looked for: soft hyphens, zero-width spaces.
-var ignorable = []*unicode.RangeTable{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Cf}
+var ignorable = []*unicode.RangeTable{
+	unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Cf,
+}
 
 // Comparable is s as the page library compares texts: without characters that nobody sees, in single spaces.
 func Comparable(s string) string {
