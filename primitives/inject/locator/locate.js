@@ -73,7 +73,8 @@ function wordsOf(node, needle, equal) {
 /** textAlone is the text of a locator that has nothing else, '' for every other locator. */
 function textAlone(locator) {
   const more = locator.selector !== undefined && locator.selector !== null || locator.retarget || isExtended(locator);
-  return more || quirk('text_finds_controls') ? '' : sought(locator.text || locator.text_contains || locator.text_equals);
+  if (more || quirk('text_finds_controls')) return '';
+  return sought(locator.text || locator.text_contains || locator.text_equals);
 }
 
 /**

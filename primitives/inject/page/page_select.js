@@ -18,7 +18,9 @@ function labelledOptions(options, text) {
     (option) => comparable(textOf(option)) === wanted,
     (option) =>
       optionGroup(option) !== '' &&
-      [' ', ': ', ' / ', ' > '].some((mark) => comparable(optionGroup(option) + mark + protoGet(option, 'label')) === wanted),
+      [' ', ': ', ' / ', ' > '].some(
+        (mark) => comparable(optionGroup(option) + mark + norm(protoGet(option, 'label'))) === wanted
+      ),
     (option) => protoGet(option, 'value') === text
   ];
   for (const way of ways) {
@@ -87,7 +89,9 @@ function drawnChoices(control, names) {
     const said =
       norm(text) === ''
         ? []
-        : saying(sought(text), true).filter((node) => !flatContains(control, node) && rendered(node) && !inOption(node));
+        : saying(sought(text), true).filter(
+            (node) => !flatContains(control, node) && rendered(node) && !inOption(node)
+          );
     return [...named, ...said].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
   });
   const near = options.filter(owned).slice(0, mostNearOptions).map((node) => cut(norm(nameOf(node)), 80));
