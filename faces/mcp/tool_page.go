@@ -526,7 +526,6 @@ func (s *Server) screenshotTool() tool {
 			}
 			if in.FullPage {
 				args["full_page"] = true
-				args["max_height"] = mostPixels
 			}
 			if in.MaxWidth > 0 {
 				args["max_width"] = in.MaxWidth
@@ -559,24 +558,16 @@ func (s *Server) screenshotTool() tool {
 	)
 }
 
-// mostPixels is how long a side of a picture may be for most models that look at it. A larger one ends the
-// conversation: it is refused again with each later message.
+// mostPixels is how long a side of a picture may be for most models that look at it.
 const mostPixels = 8000
-
-// pixels reads a number of an answer, 0 for none.
-func pixels(v any) int64 {
-	n, _ := v.(json.Number)
-	size, _ := n.Int64()
-	return size
-}
 
 // pictured says what a picture of a whole page does not show as it is.
 func pictured(out, result, encoded map[string]any) {
-	whole, _ := result["screenshot_compaction"].(map[string]any)
-	height, full := pixels(encoded["height"]), pixels(whole["source_height"])
-	if full > mostPixels && height >= mostPixels-1 && height <= mostPixels {
-		out["scaled"] = fmt.Sprintf("to %d%%: most models take no picture with a side of more than %d pixels; "+
-			"a ref or a scrolled page shows more", 100*height/full, mostPixels)
+	if height, ok := encoded["height"].(json.Number); ok {
+		if pixels, err := height.Int64(); err == nil && pixels > mostPixels {
+			out["tall"] = fmt.Sprintf("most models take no picture with more than %d pixels of a side; "+
+				"a smaller max_width, a ref or a scrolled page gives less", mostPixels)
+		}
 	}
 	if cut, ok := result["cut"].(map[string]any); ok {
 		out["cut"] = fmt.Sprintf("the page is %v by %v pixels, and no picture has more than 16384 of them; "+
