@@ -1054,8 +1054,9 @@ type TextTypeResult struct {
 
 // UploadSetFiles runs upload.set_files. Make files the choice of a file input,
 // visible or not; any other element is clicked and the file chooser that the
-// page asks for is answered. Files come only from the folders declared for
-// uploads, never through a symbolic link.
+// page asks for is answered, or with drop the files are dropped on it. Files
+// come only from the folders declared for uploads, never through a symbolic
+// link.
 //
 // Its own errors: target_not_found, target_not_actionable, invalid_selector,
 // frame_not_found, frame_cross_origin, invalid_arguments, element_stale,
@@ -1073,7 +1074,10 @@ type UploadSetFilesArgs struct {
 	Locator *Locator `json:"locator"`
 	// Names in the declared folders, or absolute paths inside them.
 	Paths []string `json:"paths"`
-	// How long the click may wait for its target.
+	// Drop the files on the element, unless it is a file input: for a place that
+	// takes files by drag and drop.
+	Drop bool `json:"drop,omitempty"`
+	// How long the click or the drop may wait for its target.
 	TimeoutMS *int `json:"timeout_ms,omitempty"`
 }
 
@@ -1096,6 +1100,6 @@ type UploadSetFilesResult struct {
 		Field string `json:"field"`
 		ID    string `json:"id"`
 	} `json:"target"`
-	// One of input, chooser.
+	// One of input, chooser, drop.
 	Via string `json:"via"`
 }

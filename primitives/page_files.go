@@ -23,6 +23,10 @@ type FilePage interface {
 	// invalid_arguments then, and target_not_actionable when no file chooser opens.
 	ChooseFiles(ctx context.Context, click func() error, files []UploadFile) error
 
+	// DragFiles drags files to a point of the tab and drops them there, as from a window of another program. taken is
+	// asked after the first movements; its error ends the drag without a drop.
+	DragFiles(ctx context.Context, at Point, files []UploadFile, taken func() error) error
+
 	// Downloads lists the downloads of all tabs, oldest first. Without a declared folder
 	// it lists those that were refused; with none of these it fails with
 	// capability_unavailable.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/plain"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -256,8 +257,8 @@ var fillable = map[string]bool{
 func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 	var whole, part []outlineRow
 	var names []string
-	plain := func(s string) string {
-		return strings.ToLower(strings.TrimRight(strings.Join(strings.Fields(s), " "), " *:"))
+	bare := func(s string) string {
+		return strings.ToLower(strings.TrimRight(plain.Comparable(s), " *:"))
 	}
 	for _, r := range rows {
 		if r.Ref == key {
@@ -269,10 +270,10 @@ func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 		if r.Name != "" && len(names) < 20 {
 			names = append(names, r.Name)
 		}
-		switch name := plain(r.Name); {
-		case name == plain(key):
+		switch name := bare(r.Name); {
+		case name == bare(key):
 			whole = append(whole, r)
-		case plain(key) != "" && strings.Contains(name, plain(key)):
+		case bare(key) != "" && strings.Contains(name, bare(key)):
 			part = append(part, r)
 		}
 	}

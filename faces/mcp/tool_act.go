@@ -21,6 +21,7 @@ const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array","items":{"type":"string"}},` +
+	`"drop":{"type":"boolean","description":"upload: by drag and drop"},` +
 	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean",` +
 	`"description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
@@ -36,6 +37,7 @@ type actIn struct {
 	Modifiers []string        `json:"modifiers"`
 	Options   []string        `json:"options"`
 	Files     []string        `json:"files"`
+	Drop      bool            `json:"drop"`
 	Fields    json.RawMessage `json:"fields"`
 	DeltaY    *float64        `json:"delta_y"`
 	Accept    *bool           `json:"accept"`
@@ -166,6 +168,9 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 			return "", nil, err
 		}
 		args["paths"] = in.Files
+		if in.Drop {
+			args["drop"] = true
+		}
 		if in.Ref != "" {
 			delete(args, "ref")
 			args["locator"] = map[string]any{"ref": in.Ref}

@@ -14,13 +14,14 @@ type uploadSetFilesIn struct {
 	Locator   locator.Locator `json:"locator"`
 	Paths     []string        `json:"paths"`
 	TimeoutMS *int            `json:"timeout_ms"`
+	Drop      bool            `json:"drop"`
 }
 
 type uploadSetFilesOut struct {
 	Count int            `json:"count"`
 	Files []uploadedFile `json:"files"`
 	// Via is "input" when the input was found at once, "chooser" when a click
-	// made the page open its file chooser.
+	// made the page open its file chooser, "drop" when files were dropped on the element.
 	Via    string        `json:"via"`
 	Target *uploadTarget `json:"target"`
 }
@@ -42,7 +43,7 @@ type uploadTarget struct {
 
 // uploadSetFiles makes files the choice of a file input, which need not be
 // visible. Any other element is clicked, and the file chooser that the page opens
-// for is answered.
+// for is answered, or files are dropped on it.
 var uploadSetFiles = primitives.Define("upload.set_files", func(
 	ctx context.Context, p primitives.Page, in uploadSetFilesIn,
 ) (uploadSetFilesOut, error) {
@@ -93,6 +94,10 @@ var uploadSetFiles = primitives.Define("upload.set_files", func(
 	out.Target.Field = found.Name
 	out.Target.ID = found.ID
 	out.Target.Multiple = found.Multiple
+	if found.Handle == "" && in.Drop {
+		out.Via = "drop"
+		return out, dropFiles(ctx, p, in, files)
+	}
 	if found.Handle == "" {
 		out.Via = "chooser"
 		click := func() error {

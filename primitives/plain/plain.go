@@ -26,6 +26,22 @@ func Hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, tags)
 }
 
+// ignorable are characters that are left out where a text is drawn or looked for: soft hyphens, zero-width spaces.
+var ignorable = []*unicode.RangeTable{
+	unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Cf,
+}
+
+// Comparable is s as the page library compares texts: without characters that nobody sees, in single spaces.
+func Comparable(s string) string {
+	seen := strings.Map(func(r rune) rune {
+		if unicode.In(r, ignorable...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(seen), " ")
+}
+
 // Text is s with what is hidden as escapes of JSON, \u202e, and with U+FFFD for what is no UTF-8. It
 // leaves the value of a text that is JSON as it was.
 func Text(s string) string {

@@ -47,6 +47,7 @@ const (
 	KnownMembersOnly      Name = "known_members_only"
 	UnparsedFindsNothing  Name = "unparsed_finds_nothing"
 	BlankTextCounts       Name = "blank_text_counts"
+	IgnorableCounts       Name = "ignorable_counts"
 	ReadsInView           Name = "reads_in_view"
 	OwnStyleShows         Name = "own_style_shows"
 	MapsAsTheyCome        Name = "maps_as_they_come"
@@ -402,6 +403,15 @@ var table = []Quirk{
 		Proof:    "quirks/blank_text_counts.html",
 		Upstream: "the text of an element with nothing but white space is empty, whatever its aria-label",
 		Strict:   "it is the aria-label",
+	},
+	{
+		Name:   IgnorableCounts,
+		Where:  "locators, waits, scopes, expectations of text",
+		InPage: true,
+		Proof:  "quirks/ignorable_counts.html",
+		Upstream: "soft hyphens, zero-width spaces and other characters that nobody sees are letters where texts are " +
+			"compared, and U+FEFF is white space",
+		Strict: "they do not count there; what is read keeps them, but for U+FEFF",
 	},
 	{
 		Name:     ReadsInView,

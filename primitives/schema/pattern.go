@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -17,6 +19,22 @@ func compilePattern(s string) (jsonschema.Regexp, error) {
 		return nil, err
 	}
 	return (*pattern)(re), nil
+}
+
+// wrongPattern says why a pattern does not compile.
+func wrongPattern(err error) string {
+	var parse *syntax.Error
+	if !errors.As(err, &parse) {
+		return "must be a regular expression"
+	}
+	around := strings.HasPrefix(parse.Expr, "(?<=") || strings.HasPrefix(parse.Expr, "(?<!")
+	switch {
+	case parse.Code == syntax.ErrInvalidRepeatSize:
+		return "must be a regular expression that repeats nothing more than 1000 times; maxLength bounds a text"
+	case around, parse.Code == syntax.ErrInvalidPerlOp, parse.Code == syntax.ErrInvalidEscape:
+		return "must be a regular expression without look-around and back references"
+	}
+	return "must be a regular expression: " + parse.Code.String()
 }
 
 type pattern regexp.Regexp

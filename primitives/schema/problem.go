@@ -248,7 +248,7 @@ func leaf(e *jsonschema.ValidationError, at string) Problem {
 		p.Message = "must have the format " + clip(k.Want)
 		p.Expected = clip(k.Want)
 		if k.Want == "regex" {
-			p.Message = "must be a regular expression without look-around and back references"
+			p.Message = wrongPattern(k.Err)
 		}
 	case *kind.UniqueItems:
 		p.Keyword, p.Message = "uniqueItems", fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1])

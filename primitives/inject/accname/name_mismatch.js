@@ -32,7 +32,7 @@ function showsOther(node, needle, fold, depth, styled) {
     if (compared++ >= 8) return false;
     const type = nodeType(child);
     if (type === 3) {
-      const text = worded(nodeValueOf(child));
+      const text = comparable(worded(nodeValueOf(child)));
       // A capital sigma in lower case depends on what follows it.
       if (text !== '' && text.length <= 2000 && !text.includes('\u03a3') && !needle.includes(fold(text))) return true;
     } else if (

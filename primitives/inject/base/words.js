@@ -1,12 +1,14 @@
-// words compares text as the dictionary does: runs of JavaScript white space
-// are one space, and text of hidden descendants counts.
+// words reads and compares text as the dictionary does: runs of JavaScript white space
+// are one space, and text of hidden descendants counts. Where texts are compared, characters
+// that nobody sees or types do not count.
 
 const untidy = /[^\S ]| {2}/;
 
 /** norm collapses white space and trims. Most text is tidy, and to see that costs less than to write it anew. */
 function norm(text) {
   if (!text) return '';
-  const trimmed = String(text).trim();
+  let trimmed = String(text).trim();
+  if (trimmed.includes('\ufeff') && !quirk('ignorable_counts')) trimmed = trimmed.replaceAll('\ufeff', '');
   return untidy.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
 }
 
@@ -18,6 +20,19 @@ function worded(text) {
   const all = norm(text);
   return privateUse.test(all) ? norm(all.replace(allPrivateUse, ' ')) : all;
 }
+
+/** Soft hyphens, zero-width spaces and others that Unicode says to leave out where a text is drawn or looked for. */
+const ignorable = /\p{Default_Ignorable_Code_Point}/u;
+const allIgnorable = new RegExp(ignorable.source, 'gu');
+
+/** comparable is a text without characters that nobody sees, as one is compared with another. */
+function comparable(text) {
+  const all = norm(text);
+  return ignorable.test(all) && !quirk('ignorable_counts') ? norm(all.replace(allIgnorable, '')) : all;
+}
+
+/** sought is what is looked for in comparable texts. Where it is of such characters alone, nothing has it. */
+const sought = (text) => comparable(text) || norm(text);
 
 /** textOrLabel is the normalised text of an element, or else its aria-label. */
 function textOrLabel(node) {
@@ -37,6 +52,6 @@ function cut(text, max) {
 
 /** hasFolded is a substring test that ignores case and white space; no needle matches all. */
 function hasFolded(text, needle) {
-  const wanted = norm(needle).toLowerCase();
-  return wanted === '' || text.toLowerCase().includes(wanted);
+  const wanted = sought(needle).toLowerCase();
+  return wanted === '' || comparable(text).toLowerCase().includes(wanted);
 }

@@ -97,7 +97,7 @@ function itemsOf(args, root) {
   ) {
     nodes = locate({ selector: args.item_selector, pierce: true }).nodes;
   }
-  const needle = norm(args.text_equals || args.text_contains);
+  const needle = sought(args.text_equals || args.text_contains);
   return needle === '' ? nodes : nodes.filter((node) => hasText(node, needle, Boolean(args.text_equals)));
 }
 

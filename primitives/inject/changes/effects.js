@@ -1,7 +1,7 @@
 // effects answers what happened in a document between two page calls: nodes,
 // values, focus. It is kept to one watch at a time; a new one ends the old.
 
-const effectEvents = ['input', 'change', 'invalid'];
+const effectEvents = ['input', 'change', 'invalid', 'toggle'];
 let effectsNow = null;
 
 /** New texts and refused fields that are reported, and how many nodes are kept to find texts in. */
@@ -42,6 +42,7 @@ function effectTarget(node) {
   try {
     role = roleOf(node) || null;
     name = cut(norm(actedName(node)), 120);
+    if (name === '' && hasAttribute(node, 'popover')) name = cut(norm(protoGet(node, 'innerText') ?? ''), 120);
   } catch (error) {
     name = '';
   }
@@ -60,7 +61,8 @@ const focusedNode = () => {
 };
 
 /** What a page lays over itself, or says beside itself. */
-const layers = 'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"]';
+const layers =
+  'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [popover]';
 
 /** layersShown are the layers that a person can see now, and what they are: one that closes may lose its role. */
 function layersShown() {
@@ -174,7 +176,7 @@ queries.effects_begin = ({ id }) => {
     const node = path.length > 0 ? path[0] : null;
     if (event.type === 'invalid') {
       if (node instanceof Element && refused.size < mostTexts) refused.add(node);
-    } else if (node instanceof Element && values.size < 50) {
+    } else if (event.type !== 'toggle' && node instanceof Element && values.size < 50) {
       values.set(node, tagOf(node));
     }
     last = performance.now(); // a page may judge what was written a moment later
@@ -235,7 +237,7 @@ queries.effects_begin = ({ id }) => {
         })),
         focus: now === focused ? null : { from: before, to: effectTarget(now) },
         values: Array.from(values.keys(), (node) => {
-          const value = protoGet(node, 'value');
+          const value = protoGet(innerTextControl(node) || node, 'value');
           const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
           const checked = kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined;
           return {

@@ -14,7 +14,7 @@ function wantedOptions(options, args, fail) {
   }
   const listed = (v) => (v === undefined || v === null ? [] : Array.isArray(v) ? v : [v]);
   const byValue = (text) => options.find((o) => protoGet(o, 'value') === text);
-  const byLabel = (text) => options.find((o) => norm(protoGet(o, 'label')) === norm(text));
+  const byLabel = (text) => options.find((o) => comparable(protoGet(o, 'label')) === sought(text));
   const found = [
     ...listed(args.option).map((t) => byValue(t) || byLabel(t)),
     ...listed(args.value).map(byValue),

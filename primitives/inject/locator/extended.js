@@ -30,12 +30,15 @@ function textTest(want, exact, part) {
   if (typeof want === 'object' && want !== null) {
     if (want.regex !== undefined) {
       const matches = patternOf(String(want.regex), String(want.flags || ''));
-      return (text) => matches(cut(text, maxMatchedText));
+      // An expression may name what nobody sees.
+      return (text) => matches(cut(text, maxMatchedText)) || matches(cut(comparable(text), maxMatchedText));
     }
     return textTest(String(want.contains ?? ''), exact, true);
   }
-  const needle = fold(norm(String(want)));
-  return part ? (text) => fold(cut(text, maxMatchedText)).includes(needle) : (text) => fold(text) === needle;
+  const needle = fold(sought(String(want)));
+  return part
+    ? (text) => fold(cut(comparable(text), maxMatchedText)).includes(needle)
+    : (text) => fold(comparable(text)) === needle;
 }
 
 /** nameTest is textTest for names and labels, which have no characters of private use: those of want do not count. */
@@ -166,6 +169,19 @@ function gathered(locator, trace) {
   return [...found];
 }
 
+/**
+ * innerTextControl is the one control in a custom element that takes text, null for none and for several. A label names
+ * such an element as its control, and what is written to it is written there.
+ */
+function innerTextControl(node) {
+  const shadow = localNameOf(node).includes('-') && shadowOf(node);
+  if (!shadow || whyNotEditable(node) === null) return null;
+  const found = withShadows(shadow)
+    .flatMap((root) => queryIn(root, textTakers))
+    .filter((each) => isTextControl(each) && !typesWithoutText.has(protoGet(each, 'type')) && rendered(each));
+  return found.length === 1 ? found[0] : null;
+}
+
 /** labelledComponents lists the custom elements that a label names as its control. */
 function labelledComponents(root, pierce) {
   const found = [];
@@ -233,7 +249,7 @@ function locateExtended(locator) {
   const nodes = gathered(locator, trace);
   if (typeof locator.name === 'string' && nodes.length > 1) {
     const fold = locator.exact ? (text) => text : (text) => text.toLowerCase();
-    const needle = fold(worded(locator.name));
+    const needle = fold(sought(worded(locator.name)));
     const styled = styleHints(false).conceals;
     const likely = nodes.filter((node) => !readable(node, () => hasAnotherName(node, needle, fold, styled), false));
     if (likely.length > 0 && likely.length < nodes.length) {
@@ -285,6 +301,7 @@ function narrowed(locator, nodes, trace) {
   if (given('label')) {
     const test = nameTest(locator.label, locator.exact, false);
     keepOnly('label', (node) => labelTexts(node, known).some(test));
+    nodes = [...new Set(nodes.map((node) => innerTextControl(node) || node))];
   }
   if (locator.role) {
     const role = roleWord(locator.role);
@@ -307,7 +324,7 @@ function narrowed(locator, nodes, trace) {
       trace.nearest = [...names].slice(0, maxNearest);
     }
   }
-  const needle = norm(locator.text || locator.text_contains || locator.text_equals);
+  const needle = sought(locator.text || locator.text_contains || locator.text_equals);
   if (needle !== '') keepOnly('text', (node) => hasText(node, needle, Boolean(locator.text_equals)));
   if (given('has_text')) {
     const test = textTest(locator.has_text, locator.exact, true);

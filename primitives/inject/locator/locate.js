@@ -4,7 +4,7 @@
 const defaultCandidates =
   'button, a, input, textarea, select, [role], [aria-label], [data-testid], [data-test], [data-actions-json-target]';
 
-/** hasText is the text filter of locators; white space is normalised, case matters. */
+/** hasText is the text filter of locators; needle is what is sought, and case matters. */
 function hasText(node, needle, equal) {
   const parts = [
     textOf(node),
@@ -12,9 +12,9 @@ function hasText(node, needle, equal) {
     attributeOf(node, 'title'),
     attributeOf(node, 'value')
   ].filter(Boolean);
-  const whole = norm(parts.join(' '));
+  const whole = comparable(parts.join(' '));
   if (!equal) return whole.includes(needle);
-  return whole === needle || !quirk('joined_text_equals') && parts.some((part) => norm(part) === needle);
+  return whole === needle || !quirk('joined_text_equals') && parts.some((part) => comparable(part) === needle);
 }
 
 /** Elements whose text nobody reads. */
@@ -28,10 +28,10 @@ function innermostSaying(root, needle, equal) {
       depth > deepestName
         ? []
         : Array.from(childNodesOf(node)).filter(
-            (child) => isElement(child) && !unread.test(tagOf(child)) && norm(textOf(child)).includes(needle)
+            (child) => isElement(child) && !unread.test(tagOf(child)) && comparable(textOf(child)).includes(needle)
           );
     for (const child of inside) enter(child, depth + 1);
-    if (inside.length === 0 && isElement(node) && (!equal || norm(textOf(node)) === needle)) found.push(node);
+    if (inside.length === 0 && isElement(node) && (!equal || comparable(textOf(node)) === needle)) found.push(node);
   };
   enter(root, 0);
   return found;
@@ -45,7 +45,7 @@ function saying(needle, equal) {
   const found = [];
   for (const root of withShadows(document)) {
     const top = root === document ? rootElement() : root;
-    if (top && norm(textOf(top)).includes(needle)) found.push(...innermostSaying(root, needle, equal));
+    if (top && comparable(textOf(top)).includes(needle)) found.push(...innermostSaying(root, needle, equal));
   }
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }
@@ -65,7 +65,7 @@ function wholeTakes(node) {
 
 /** wordsOf is what has the text of a candidate: itself, or what says it inside. */
 function wordsOf(node, needle, equal) {
-  if (wholeTakes(node) || !norm(textOf(node)).includes(needle)) return [node];
+  if (wholeTakes(node) || !comparable(textOf(node)).includes(needle)) return [node];
   const said = innermostSaying(node, needle, equal);
   return said.length > 0 ? said : [node];
 }
@@ -73,7 +73,8 @@ function wordsOf(node, needle, equal) {
 /** textAlone is the text of a locator that has nothing else, '' for every other locator. */
 function textAlone(locator) {
   const more = locator.selector !== undefined && locator.selector !== null || locator.retarget || isExtended(locator);
-  return more || quirk('text_finds_controls') ? '' : norm(locator.text || locator.text_contains || locator.text_equals);
+  if (more || quirk('text_finds_controls')) return '';
+  return sought(locator.text || locator.text_contains || locator.text_equals);
 }
 
 /**
@@ -208,7 +209,7 @@ function locateOnce(locator) {
     trace.selector_parts = result.counts;
   }
   trace.selector_matches = nodes.length;
-  const needle = norm(locator.text || locator.text_contains || locator.text_equals);
+  const needle = sought(locator.text || locator.text_contains || locator.text_equals);
   if (needle !== '') {
     nodes = nodes.filter((node) => hasText(node, needle, Boolean(locator.text_equals)));
     if (trace.selector_parts === undefined && !quirk('text_finds_controls')) {

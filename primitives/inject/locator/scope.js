@@ -66,7 +66,7 @@ function resolveScope(scope, itemSelector, view, everywhere = false) {
   const clips = new Map();
   let nodes = given.length > 0 ? scopeCandidates(given) : [bodyOf() || rootElement()];
   const trace = { selector_matches: nodes.length };
-  const equals = norm(wanted.text_equals).toLowerCase();
+  const equals = sought(wanted.text_equals).toLowerCase();
   if (given.length > 0) {
     const visible = nodes.filter((node) => isVisible(node, view, clips));
     const outside = everywhere ? nodes.filter((node) => rendered(node) && !visible.includes(node)) : [];
@@ -77,7 +77,7 @@ function resolveScope(scope, itemSelector, view, everywhere = false) {
   const scoped = nodes.find((node) => {
     if (anyText) return true;
     const text = textOrLabel(node);
-    return (equals === '' || text.toLowerCase() === equals) && hasFolded(text, wanted.text_contains);
+    return (equals === '' || comparable(text).toLowerCase() === equals) && hasFolded(text, wanted.text_contains);
   });
   if (!scoped) {
     if (trace.visible_matches !== 0) trace.text_matches = 0;

@@ -119,8 +119,8 @@ function unlike(node, c, texts) {
   claim('checked', (want) => (ariaChecked(node) === true) === want);
   claim('focused', (want) => (activeElement() === node) === want);
   claim('value_equals', (want) => readableValue(node) === want);
-  claim('text_equals', (want) => texts(node) === want);
-  claim('text_contains', (want) => texts(node).includes(want));
+  claim('text_equals', (want) => comparable(texts(node)) === sought(want));
+  claim('text_contains', (want) => comparable(texts(node)).includes(sought(want)));
   return out;
 }
 
@@ -136,9 +136,11 @@ function compared(nodes, chosen, c, view, texts, explain) {
     if (explain) out.box = boxOf(about);
   }
   if (!explain) return out;
-  if (out.failed.includes('text_equals')) out.text = difference(texts(about), c.text_equals);
+  if (out.failed.includes('text_equals')) out.text = difference(comparable(texts(about)), sought(c.text_equals));
   else if (c.text_contains !== undefined && !out.failed.includes('text_contains')) {
-    out.text = { found: excerpt(texts(about), texts(about).indexOf(c.text_contains), c.text_contains.length) };
+    const shown = comparable(texts(about));
+    const wanted = sought(c.text_contains);
+    out.text = { found: excerpt(shown, shown.indexOf(wanted), wanted.length) };
   }
   if (out.failed.includes('value_equals') && readableValue(about) !== null)
     out.value = difference(readableValue(about), c.value_equals);

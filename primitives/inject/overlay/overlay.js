@@ -374,12 +374,12 @@ function anchorsOf(launcher) {
         ? [launcher.selector]
         : [anywhere(launcher)];
   const clips = new Map();
-  const equals = norm(launcher.text_equals).toLowerCase();
+  const equals = sought(launcher.text_equals).toLowerCase();
   const found = new Set();
   for (const selector of selectors) {
     for (const node of anchorsFor(selector)) {
       const text = textOrLabel(node);
-      if (!hasFolded(text, launcher.text_contains) || equals && text.toLowerCase() !== equals) continue;
+      if (!hasFolded(text, launcher.text_contains) || equals && comparable(text).toLowerCase() !== equals) continue;
       if (node === bodyOf() || isVisible(node, topView, clips)) found.add(node);
     }
     if (found.size > 0) break; // later ones are hints for when the earlier ones find nothing

@@ -11,14 +11,16 @@ function optionGroup(option) {
  * no label is so, a value will do.
  */
 function labelledOptions(options, text) {
-  const wanted = norm(text);
+  const wanted = sought(text);
   const named = (test) => options.filter(test);
   const ways = [
-    (option) => norm(protoGet(option, 'label')) === wanted,
-    (option) => norm(textOf(option)) === wanted,
+    (option) => comparable(protoGet(option, 'label')) === wanted,
+    (option) => comparable(textOf(option)) === wanted,
     (option) =>
       optionGroup(option) !== '' &&
-      [' ', ': ', ' / ', ' > '].some((mark) => optionGroup(option) + mark + norm(protoGet(option, 'label')) === wanted),
+      [' ', ': ', ' / ', ' > '].some(
+        (mark) => comparable(optionGroup(option) + mark + norm(protoGet(option, 'label'))) === wanted
+      ),
     (option) => protoGet(option, 'value') === text
   ];
   for (const way of ways) {
@@ -78,16 +80,18 @@ function drawnChoices(control, names) {
   const owned = (node) => lists.some((list) => flatContains(list, node));
   const options = withShadows(document).flatMap((root) => queryIn(root, drawnOptions)).filter((node) => rendered(node));
   const namedAs = (node, name) =>
-    norm(nameOf(node)).toLowerCase() === name || norm(textOf(node)).toLowerCase() === name;
+    comparable(nameOf(node)).toLowerCase() === name || comparable(textOf(node)).toLowerCase() === name;
   const choices = names.map((text) => {
-    const name = norm(text).toLowerCase();
+    const name = sought(text).toLowerCase();
     const named = options.filter((node) => namedAs(node, name));
     // Some lists are of plain elements: their words count where they are part of no option.
     const inOption = (node) => options.some((option) => flatContains(option, node));
     const said =
       norm(text) === ''
         ? []
-        : saying(norm(text), true).filter((node) => !flatContains(control, node) && rendered(node) && !inOption(node));
+        : saying(sought(text), true).filter(
+            (node) => !flatContains(control, node) && rendered(node) && !inOption(node)
+          );
     return [...named, ...said].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
   });
   const near = options.filter(owned).slice(0, mostNearOptions).map((node) => cut(norm(nameOf(node)), 80));

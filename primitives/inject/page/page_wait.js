@@ -13,14 +13,14 @@ function writtenIn(node, needle) {
     const type = nodeType(child);
     const text = type === 1 ? textOf(child) : type === 3 ? nodeValueOf(child) : '';
     // The text may be in several of them, and what has no box is a part of this one.
-    if (type !== 1 || !norm(text).includes(needle) || styleOf(child).display === 'contents') own += text;
+    if (type !== 1 || !comparable(text).includes(needle) || styleOf(child).display === 'contents') own += text;
     else if (writtenIn(child, needle)) return true;
     else own += ' ';
   }
   return (
-    norm(own).includes(needle) &&
+    comparable(own).includes(needle) &&
     rendered(node) &&
-    folded(norm(protoGet(node, 'innerText') ?? '')).includes(folded(needle))
+    folded(comparable(protoGet(node, 'innerText') ?? '')).includes(folded(needle))
   );
 }
 
@@ -33,14 +33,14 @@ function showsText(needle) {
   for (const root of withShadows(document)) {
     const within = root === document ? [bodyOf() || rootElement()] : Array.from(childNodesOf(root));
     const texts = within.filter((child) => child && nodeType(child) === 3).map(nodeValueOf);
-    if (norm(texts.join(' ')).includes(needle) && drawsText(hostOf(root))) return true;
+    if (comparable(texts.join(' ')).includes(needle) && drawsText(hostOf(root))) return true;
     for (const top of within.filter(isElement)) {
-      const text = norm(textOf(top));
+      const text = comparable(textOf(top));
       // This is cheaper than what follows, and never less.
       if (!text.includes(needle) && !folded(text).includes(inAnyCase)) continue;
       // What is drawn of an element that is not drawn would be all of its text.
       if (!drawnAtAll(top)) continue;
-      if (norm(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
+      if (comparable(protoGet(top, 'innerText') ?? textOf(top)).includes(needle)) return true;
       if (text.includes(needle) && writtenIn(top, needle)) return true;
     }
   }
@@ -90,9 +90,9 @@ function addressTest(want) {
 
 /** conditionTest makes a test of one condition; geometric ones change without a sign. */
 function conditionTest(condition, view) {
-  if (condition.text !== undefined) return { holds: () => documentShown() && showsText(norm(condition.text)) };
+  if (condition.text !== undefined) return { holds: () => documentShown() && showsText(sought(condition.text)) };
   if (condition.text_gone !== undefined)
-    return { holds: () => !documentShown() || !showsText(norm(condition.text_gone)) };
+    return { holds: () => !documentShown() || !showsText(sought(condition.text_gone)) };
   if (condition.url !== undefined) return { holds: addressTest(condition.url) };
   if (condition.load !== undefined) {
     const enough = condition.load === 'load' ? ['complete'] : ['complete', 'interactive'];

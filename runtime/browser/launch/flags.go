@@ -64,7 +64,8 @@ func commandLine(o *Options, dir string) []string {
 		"--window-size=" + strconv.Itoa(WindowWidth) + "," + strconv.Itoa(WindowHeight),
 	}
 	if !o.Headed {
-		args = append(args, "--headless=new", "--mute-audio", mousePresence)
+		// A page that calls print() would have a preview that nobody sees and nobody closes, and could not be saved.
+		args = append(args, "--headless=new", "--mute-audio", "--disable-print-preview", mousePresence)
 	}
 	if o.NoSandbox {
 		args = append(args, "--no-sandbox")

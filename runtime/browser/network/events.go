@@ -3,6 +3,7 @@ package network
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -117,6 +118,7 @@ func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
 	x.Frame = e.FrameID
 	x.Document = excerpt.Address(e.DocumentURL)
 	x.Initiator = e.Initiator.Type
+	x.worker = kind == "script" && x.Initiator == "other"
 	x.RequestHeaders = bounded8K(e.Request.Headers)
 	if e.WallTime > 0 {
 		x.Started = time.UnixMilli(int64(e.WallTime * 1000))
@@ -146,9 +148,12 @@ func (t *Traffic) onResponse(s *cdp.Session, params []byte) {
 }
 
 // onHead takes the cookies that an answer sets: they are in no other event. There is one for each hop of a
-// request, in their order.
+// request, in their order. Of the script of a worker that was terminated nothing else comes.
 func (t *Traffic) onHead(params []byte) {
 	t.update(params, func(x *exchange) {
+		if x.worker && x.lastData.IsZero() && !redirects(params) {
+			x.lastData = time.Now()
+		}
 		if t.onEnd == nil {
 			return
 		}
@@ -166,6 +171,12 @@ func (t *Traffic) onHead(params []byte) {
 		})
 		t.report(x)
 	})
+}
+
+// redirects says of the head of an answer that another request follows it.
+func redirects(params []byte) bool {
+	status, _ := strconv.Atoi(string(cdp.Member(params, "statusCode")))
+	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
 func (t *Traffic) onData(params []byte) {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
@@ -13,7 +14,8 @@ import (
 const stalled = 500 * time.Millisecond
 
 // unknownCap is how long what a document sent before recording began keeps it
-// from being quiet: a stream among it would do so for ever.
+// from being quiet, and the script of a worker that no answer came for: a stream, or a worker that is gone, would do so
+// for ever.
 const unknownCap = 3 * time.Second
 
 // inflight counts what is under way, and returns when that can change by time
@@ -23,8 +25,8 @@ func (t *Traffic) inflight() (count int, until time.Time) {
 		if e.length >= 0 && e.BodyBytes >= e.length {
 			continue // all of it is there, though nobody has read it
 		}
-		if !e.lastData.IsZero() {
-			end := e.lastData.Add(stalled)
+		end, bounded := e.countedUntil()
+		if bounded {
 			if time.Until(end) <= 0 {
 				continue
 			}
@@ -35,6 +37,20 @@ func (t *Traffic) inflight() (count int, until time.Time) {
 		count++
 	}
 	return count, until
+}
+
+// countedUntil is when a request no longer counts as under way, if that is known. Nobody tells of the end of a worker's
+// script when the worker was terminated before it ran.
+func (e *exchange) countedUntil() (end time.Time, bounded bool) {
+	switch {
+	case !e.lastData.IsZero():
+		return e.lastData.Add(stalled), true
+	case !e.worker:
+		return time.Time{}, false
+	case strings.HasPrefix(e.URL, "blob:") || strings.HasPrefix(e.URL, "data:"): // it is not asked of a server
+		return e.at.Add(stalled), true
+	}
+	return e.at.Add(unknownCap), true
 }
 
 // NetworkQuiet implements primitives.ObservedPage.

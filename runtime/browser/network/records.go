@@ -59,6 +59,7 @@ type exchange struct {
 	before   *exchange // that led here
 	head     bool      // the event with the cookies of the answer came
 	reported bool      // to onEnd
+	worker   bool      // the script of a worker, which its page asks for
 }
 
 // Network implements primitives.ObservedPage.

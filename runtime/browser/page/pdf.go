@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/base64"
+	"strings"
 
 	"github.com/go-rod/rod/lib/proto"
 
@@ -67,6 +68,11 @@ func (p *Page) pdf(ctx context.Context, o primitives.PDFOptions) ([]byte, error)
 	}
 	if err := p.doPage(ctx, at, req.ProtoReq(), req, &out); err != nil {
 		if text, refused := cdp.Message(err); refused {
+			if strings.Contains(text, "already being printed") {
+				return nil, fault.New(fault.CapabilityUnavailable, "the page has its print dialog open").
+					With("capability", "page.pdf").
+					Next("close the dialog in the browser's window, or load the page again")
+			}
 			return nil, &fault.Error{Code: fault.InvalidArguments, Message: "the browser does not print this", Err: err,
 				Evidence: map[string]any{"reason": excerpt.Bytes(text, 200)}}
 		}

@@ -106,12 +106,59 @@ func (p *Page) ChooseFiles(ctx context.Context, click func() error, files []prim
 	case <-timer.C:
 		return fault.New(fault.TargetNotActionable, "the click opened no file chooser").
 			With("reason", "no_file_chooser").
-			Next("name the page's file input, which need not be visible; files are not dropped on a place without one")
+			Next("name the page's file input, which need not be visible, or drop the files on the element: drop")
 	case <-l.Done():
 		return l.Err()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// anyOperation is what a drag of files allows: copy, link and move.
+const anyOperation = 1 | 2 | 16
+
+// DragFiles implements primitives.FilePage.
+func (p *Page) DragFiles(
+	ctx context.Context, at primitives.Point, files []primitives.UploadFile, taken func() error,
+) error {
+	// A drop counts as a press where it falls.
+	press := primitives.MouseEvent{Type: primitives.MousePressed, X: at.X, Y: at.Y}
+	if err := p.admitPointer(ctx, []primitives.MouseEvent{press}); err != nil {
+		return err
+	}
+	send := func(kinds ...string) error {
+		commands := make([]cdp.Command, len(kinds))
+		for i, kind := range kinds {
+			params, err := json.Marshal(map[string]any{
+				"type": kind,
+				"x":    at.X,
+				"y":    at.Y,
+				"data": map[string]any{"items": []any{}, "files": pathsOf(files), "dragOperationsMask": anyOperation},
+			})
+			if err != nil {
+				return fault.From(err)
+			}
+			commands[i] = cdp.Command{Session: p.session.ID, Method: "Input.dispatchDragEvent", Params: params}
+		}
+		return cdp.Explain(p.dispatch(ctx, commands, nil), "dragging files")
+	}
+	// What comes over something new enters it first, and moves over it with the next.
+	err := send("dragEnter", "dragOver", "dragOver")
+	if err == nil {
+		err = taken()
+	}
+	if err == nil {
+		// A page may lay something over the place for the drag: that has to take the files then.
+		err = send("dragOver")
+	}
+	if err == nil {
+		err = taken()
+	}
+	if err != nil {
+		_ = send("dragCancel")
+		return err
+	}
+	return send("drop")
 }
 
 // onChooser is the reader's.
