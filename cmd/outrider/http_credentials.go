@@ -11,9 +11,9 @@ import (
 
 // readHTTPCredentials reads the values of --http-credentials. The password is never in them:
 // they name a secret.
-func (a *app) readHTTPCredentials() ([]browser.Credentials, error) {
+func (s *hostSettings) readHTTPCredentials() ([]browser.Credentials, error) {
 	var out []browser.Credentials
-	for _, text := range a.browser.httpCredentials {
+	for _, text := range s.httpCredentials {
 		const expected = "--http-credentials: expected ORIGIN=NAME:SECRET, such as https://app.example=ann:PW, and " +
 			"--secret PW=env:VARIABLE"
 		origin, rest, ok := strings.Cut(text, "=")
@@ -30,12 +30,12 @@ func (a *app) readHTTPCredentials() ([]browser.Credentials, error) {
 		if !strings.HasPrefix(placeholder, "{{") {
 			placeholder = mask.Placeholder(placeholder)
 		}
-		if !a.secrets.Uses(placeholder) {
+		if !s.secrets.Uses(placeholder) {
 			return nil, usage(
 				"--http-credentials: for %s there is no --secret of the name that follows %s:", origin, rest[:end],
 			)
 		}
-		password, err := a.secrets.Reveal(placeholder, browser.OriginOf(origin)+"/")
+		password, err := s.secrets.Reveal(placeholder, browser.OriginOf(origin)+"/")
 		if err != nil {
 			return nil, usage("--http-credentials: %s", fault.From(err).Message)
 		}
