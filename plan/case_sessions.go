@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -91,21 +92,14 @@ func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*sessi
 func (r *run) beginnings(name string) (path, open string) {
 	for _, p := range slices.Concat(r.c.Teardown, r.c.Setup, []*spec.Plan{r.c.Plan}) {
 		if name == "" {
-			path = orElse(p.StorageState, path)
+			path = cmp.Or(p.StorageState, path)
 			continue
 		}
 		if s, ok := p.Sessions[name]; ok {
-			path, open = orElse(s.StorageState, path), orElse(s.Open, open)
+			path, open = cmp.Or(s.StorageState, path), cmp.Or(s.Open, open)
 		}
 	}
 	return path, open
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // tab is the tab of a name, which is opened when it is new.
@@ -230,9 +224,7 @@ func (r *run) openFile(ctx context.Context, s *session, address string) error {
 	if !isFile(address) {
 		return nil
 	}
-	at, ok := s.Session.(interface {
-		OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
-	})
+	at, ok := s.Session.(fileOpener)
 	if address != r.o.Open || !ok {
 		return fault.New(fault.PermissionDenied, "%s", noFile).With("address", address)
 	}
