@@ -29,9 +29,12 @@ var mayImport = map[string][]string{
 	"primitives/span":      {"primitives/fault"},
 	"primitives/plain":     {},
 	"primitives/upstream":  {},
+	"primitives/effect":    {},
+	"internal/jsonout":     {}, // JSON as outputs and files have it
 	"primitives/arguments": {"primitives/fault", "primitives/schema"},
 	"primitives": {
-		"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema", "primitives/upstream",
+		"primitives/arguments", "primitives/effect", "primitives/fault", "primitives/quirks", "primitives/schema",
+		"primitives/upstream",
 	},
 	"primitives/listing": {},
 	"primitives/keys":    {"primitives", "primitives/fault", "primitives/quirks"},
@@ -42,14 +45,18 @@ var mayImport = map[string][]string{
 	},
 	"primitives/descriptor":     {"primitives", "primitives/fault"},
 	"internal/element/likeness": {},
-	"internal/element/locators": {"internal/element/likeness", "primitives", "primitives/descriptor"},
-	"internal/element/lock":     {"internal/element/likeness", "primitives/descriptor", "primitives/fault"},
-	"internal/mapedit":          {"primitives/fault"},
+	"internal/element/locators": {
+		"internal/element/likeness", "primitives", "primitives/descriptor", "internal/jsonout",
+	},
+	"internal/element/lock": {
+		"internal/element/likeness", "primitives/descriptor", "primitives/fault", "internal/jsonout",
+	},
+	"internal/mapedit": {"primitives/fault", "internal/jsonout"},
 	"authoring/mend": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
 	},
-	"internal/testing/mapschema": {"primitives", "sites/manifest"},
+	"internal/testing/mapschema": {"primitives", "sites/manifest", "internal/jsonout"},
 	"authoring/survey":           {"internal/element/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":           {},
 	"authoring/lint": {
@@ -61,12 +68,12 @@ var mayImport = map[string][]string{
 	"authoring/learn": {
 		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
 		"authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
-		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile",
+		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile", "internal/jsonout",
 	},
 	"authoring/recorder": {
 		"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming",
-		"authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report",
-		"primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser",
+		"authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report", "primitives",
+		"primitives/fault", "primitives/inject", "runtime", "runtime/browser", "internal/jsonout",
 	},
 	"authoring/view": {"primitives", "runtime", "runtime/browser"},
 	"authoring/picker": {
@@ -80,16 +87,19 @@ var mayImport = map[string][]string{
 	"authoring/scaffold": {
 		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
 		"authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe",
+		"internal/jsonout",
 	},
-	"primitives/session": {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
+	"primitives/session": {
+		"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks", "internal/jsonout",
+	},
 	"primitives/a11y": {
 		"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys",
 		"primitives/locator", "primitives/quirks", "primitives/session",
 	},
 	"primitives/address": {"primitives/fault"}, // which addresses callers may open
 	"primitives/browser": {
-		"primitives", "primitives/address", "primitives/actionability", "primitives/fault",
-		"primitives/locator", "primitives/quirks", "primitives/session",
+		"primitives", "primitives/address", "primitives/actionability", "primitives/fault", "primitives/locator",
+		"primitives/quirks", "primitives/session", "internal/jsonout",
 	},
 	"primitives/clipboard": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
@@ -102,20 +112,23 @@ var mayImport = map[string][]string{
 	"primitives/emulate": {"primitives", "primitives/fault"},
 	"primitives/files": {
 		"primitives", "primitives/actionability", "primitives/fault", "primitives/listing", "primitives/locator",
+		"internal/jsonout",
 	},
 	"primitives/keyboard": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
-	"primitives/network": {"primitives", "primitives/address", "primitives/fault", "primitives/listing"},
+	"primitives/network": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "internal/jsonout",
+	},
 	"primitives/overlay": {"primitives", "primitives/fault", "primitives/quirks", "primitives/session"},
 	"primitives/page": {
 		"primitives", "primitives/actionability", "primitives/address",
 		"primitives/arguments", "primitives/fault", "primitives/locator",
 	},
 	"primitives/pointer": {
-		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
-		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
+		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault", "primitives/keys",
+		"primitives/locator", "primitives/quirks", "primitives/session", "internal/jsonout",
 	},
 	"primitives/storage": {
 		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "primitives/session",
@@ -124,9 +137,11 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keyboard", "primitives/keys", "primitives/locator", "primitives/quirks",
 	},
-	"primitives/catalog":    {"primitives/..."},
-	"sites/manifest":        {"primitives/fault", "primitives/schema"},
-	"sites":                 {"primitives/fault", "primitives/schema", "sites/manifest", "sites/location"},
+	"primitives/catalog": {"primitives/..."},
+	"sites/manifest":     {"primitives/fault", "primitives/schema"},
+	"sites": {
+		"primitives/fault", "primitives/schema", "sites/manifest", "sites/location", "internal/jsonout",
+	},
 	"sites/location":        {},
 	"sites/selector":        {},
 	"sites/filewatch":       {"sites/location"},
@@ -160,7 +175,7 @@ var mayImport = map[string][]string{
 	},
 	// our provider, for tests
 	"internal/testing/providertest": {"faces/provider", "internal/testing/runtimetest"},
-	"runtime/call":                  {"internal/mask", "primitives/fault"},
+	"runtime/call":                  {"internal/mask", "primitives/fault", "internal/jsonout"},
 	"runtime/clipboard":             {"primitives", "primitives/fault", "primitives/session"},
 	"runtime/checked":               {},
 	"runtime/mapset": {
@@ -168,13 +183,13 @@ var mayImport = map[string][]string{
 		"runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow",
 	},
 	"runtime/verify": {
-		"internal/mapedit", "internal/element/likeness", "internal/element/locators",
-		"internal/element/lock", "primitives", "primitives/descriptor",
-		"primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest",
+		"internal/mapedit", "internal/element/likeness", "internal/element/locators", "internal/element/lock",
+		"primitives", "primitives/descriptor", "primitives/fault", "runtime/call", "sites", "sites/location",
+		"sites/manifest", "internal/jsonout",
 	},
 	"runtime/state": {
-		"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection",
-		"runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest",
+		"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection", "runtime/call",
+		"runtime/mapset", "runtime/observe", "sites", "sites/manifest", "internal/jsonout",
 	},
 	"runtime/monitor": {
 		"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites",
@@ -192,8 +207,8 @@ var mayImport = map[string][]string{
 	},
 	"runtime/sitetool": {
 		"internal/element/lock", "primitives", "primitives/fault", "primitives/schema", "projection",
-		"runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe",
-		"runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest",
+		"runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/signal",
+		"runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest", "internal/jsonout",
 	},
 	"runtime/siteaction": {
 		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks",
@@ -204,11 +219,10 @@ var mayImport = map[string][]string{
 	"runtime/picture": {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
 	"runtime": {
 		"primitives/address", "internal/mask", "primitives", "primitives/fault", "primitives/quirks",
-		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce",
-		"runtime/attach", "runtime/browser", "runtime/call",
-		"runtime/clipboard", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture",
-		"runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state",
-		"primitives/span", "primitives/locator",
+		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce", "runtime/attach",
+		"runtime/browser", "runtime/call", "runtime/clipboard", "runtime/mapset", "runtime/monitor",
+		"runtime/observe", "runtime/picture", "runtime/signal", "runtime/siteaction", "runtime/sitetool",
+		"runtime/state", "primitives/span", "primitives/locator", "internal/jsonout",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
@@ -232,7 +246,9 @@ var mayImport = map[string][]string{
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/excerpt",
 	},
-	"runtime/browser/world": {"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp"},
+	"runtime/browser/world": {
+		"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp", "internal/jsonout",
+	},
 	"runtime/browser/page": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/excerpt", "runtime/browser/patience",
@@ -250,6 +266,7 @@ var mayImport = map[string][]string{
 	"bridgeclient":                 {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge": {
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
+		"internal/jsonout",
 	},
 	"faces/outlet": {}, // writes that an end does not wait for
 	"faces/mcp": {
@@ -258,8 +275,8 @@ var mayImport = map[string][]string{
 		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"faces/provider": {
-		"primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
-		"primitives/schema", "sites", "sites/manifest",
+		"primitives/effect", "primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
+		"primitives/schema", "sites", "sites/manifest", "internal/jsonout",
 	},
 	"internal/testing/peers":             {},                               // tests only
 	"internal/testing/peerstest":         {"internal/testing/browsertest"}, // starts the upstream peers, for tests
@@ -274,14 +291,14 @@ var mayImport = map[string][]string{
 	},
 	"faces/latehost": {"runtime", "primitives/fault"},
 	"faces/hub": {
-		"bridgeclient", "bridgeclient/actionsbridge", "runtime",
-		"primitives/fault", "primitives/schema", "sites", "sites/manifest",
+		"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/fault", "primitives/schema", "sites",
+		"sites/manifest", "internal/jsonout",
 	},
 	"faces/provider/jcode": {"faces/provider"},
-	"internal/mask":        {"primitives/address", "primitives/fault"},
+	"internal/mask":        {"primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {
-		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub",
-		"evidence/report", "plan", "primitives/fault", "runtime", "sites/demo",
+		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan", "primitives/fault",
+		"runtime", "sites/demo", "internal/jsonout",
 	},
 	"projection/expr/explain": {"primitives/fault", "projection/expr"},
 	"runtime/doctor": {
@@ -290,11 +307,12 @@ var mayImport = map[string][]string{
 	"evidence/outfile":        {},
 	"internal/operate/traces": {"primitives/fault", "primitives/span"},
 	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},
-	"evidence/states":         {"evidence/report", "primitives/fault", "runtime"},
+	"evidence/states":         {"evidence/report", "primitives/fault", "runtime", "primitives"},
 	"evidence/report": {
-		"primitives/plain", "internal/element/lock", "primitives/fault", "evidence/outfile",
+		"primitives", "primitives/plain", "internal/element/lock", "internal/mask", "primitives/fault",
+		"evidence/outfile", "internal/jsonout",
 	},
-	"fleet":          {"primitives/fault"},
+	"fleet":          {"primitives/fault", "internal/jsonout"},
 	"fleet/wire":     {"primitives/fault"},
 	"fleet/server":   {"primitives/fault"},
 	"fleet/presence": {"fleet", "fleet/wire"},
@@ -313,19 +331,22 @@ var mayImport = map[string][]string{
 	"plan/remote": {
 		"authoring/mend", "plan/schedule", "plan/spec", "internal/mask", "evidence/report", "fleet",
 		"fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
-		"primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites",
+		"primitives/fault", "projection/expr", "runtime", "sites",
 	},
 	"plan": {
 		"primitives/address", "internal/element/lock", "authoring/mend", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
 	},
-	"plan/schedule":            {},
-	"plan/watch":               {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
-	"plan/spec":                {"internal/mask", "primitives/fault", "primitives/schema", "projection/expr"},
+	"plan/schedule": {},
+	"plan/watch":    {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
+	"plan/spec": {
+		"internal/mask", "primitives/fault", "primitives/schema", "projection/expr", "internal/jsonout",
+	},
 	"internal/operate/metrics": {"primitives/fault", "runtime"},
 	"evidence/record": {
-		"internal/element/likeness", "internal/element/locators", "primitives/fault", "evidence/outfile",
+		"internal/element/likeness", "internal/element/locators", "primitives", "primitives/fault", "evidence/outfile",
+		"internal/jsonout",
 	},
 	"evidence/capture": {
 		"internal/element/likeness", "internal/element/locators", "internal/mask", "evidence/record", "primitives",
@@ -335,16 +356,16 @@ var mayImport = map[string][]string{
 	"evidence/recent": {
 		"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call",
 	},
-	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile"},
-	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault"},
+	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile", "internal/jsonout"},
+	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault", "internal/jsonout"},
 	"evidence/replay": {
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile",
 	},
 	// the Go library
 	".": {
-		"internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault",
-		"primitives/quirks", "projection/expr", "sites",
+		"internal/mask", "runtime", "runtime/browser", "primitives", "primitives/address", "primitives/catalog",
+		"primitives/fault", "primitives/quirks", "projection/expr", "sites",
 	},
 	"cmd/outrider":            {"..."},
 	"cmd/outrider/early":      nil,
