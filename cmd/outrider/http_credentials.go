@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 )
@@ -22,7 +23,7 @@ func (s *hostSettings) readHTTPCredentials() ([]browser.Credentials, error) {
 			return nil, usage(expected)
 		}
 		u, err := url.Parse(origin)
-		if err != nil || u.User != nil || browser.OriginOf(origin) == "" || strings.Trim(u.Path, "/") != "" ||
+		if err != nil || u.User != nil || address.Origin(origin) == "" || strings.Trim(u.Path, "/") != "" ||
 			u.RawQuery != "" {
 			return nil, usage(expected)
 		}
@@ -35,11 +36,11 @@ func (s *hostSettings) readHTTPCredentials() ([]browser.Credentials, error) {
 				"--http-credentials: for %s there is no --secret of the name that follows %s:", origin, rest[:end],
 			)
 		}
-		password, err := s.secrets.Reveal(placeholder, browser.OriginOf(origin)+"/")
+		password, err := s.secrets.Reveal(placeholder, address.Origin(origin)+"/")
 		if err != nil {
 			return nil, usage("--http-credentials: %s", fault.From(err).Message)
 		}
-		out = append(out, browser.Credentials{Origin: browser.OriginOf(origin), Name: rest[:end], Password: password})
+		out = append(out, browser.Credentials{Origin: address.Origin(origin), Name: rest[:end], Password: password})
 	}
 	return out, nil
 }
