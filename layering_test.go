@@ -31,7 +31,8 @@ var mayImport = map[string][]string{
 	"primitives/upstream":  {},
 	"primitives/arguments": {"primitives/fault", "primitives/schema"},
 	"primitives": {
-		"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema", "primitives/upstream",
+		"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema",
+		"primitives/upstream", "primitives/effect",
 	},
 	"primitives/listing": {},
 	"primitives/keys":    {"primitives", "primitives/fault", "primitives/quirks"},
@@ -42,15 +43,19 @@ var mayImport = map[string][]string{
 	},
 	"primitives/descriptor":     {"primitives", "primitives/address", "primitives/fault"},
 	"internal/element/likeness": {},
-	"internal/element/locators": {"internal/element/likeness", "primitives", "primitives/descriptor"},
-	"internal/element/lock":     {"internal/element/likeness", "primitives/descriptor", "primitives/fault"},
-	"internal/mapedit":          {"primitives/fault"},
-	"internal/ownfolder":        {}, // files that must not outlive their process
+	"internal/element/locators": {
+		"internal/element/likeness", "primitives", "primitives/descriptor", "internal/jsonout",
+	},
+	"internal/element/lock": {
+		"internal/element/likeness", "primitives/descriptor", "primitives/fault", "internal/jsonout",
+	},
+	"internal/mapedit":   {"primitives/fault", "internal/jsonout"},
+	"internal/ownfolder": {}, // files that must not outlive their process
 	"authoring/mend": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
 	},
-	"internal/testing/mapschema": {"primitives", "sites/manifest"},
+	"internal/testing/mapschema": {"primitives", "sites/manifest", "internal/jsonout"},
 	"authoring/survey":           {"internal/element/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":           {},
 	"authoring/lint": {
@@ -63,11 +68,13 @@ var mayImport = map[string][]string{
 		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
 		"authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
 		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile",
+		"internal/jsonout",
 	},
 	"authoring/recorder": {
 		"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming",
 		"authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report",
 		"primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser",
+		"internal/jsonout",
 	},
 	"authoring/view": {"primitives", "runtime", "runtime/browser"},
 	"authoring/picker": {
@@ -80,9 +87,12 @@ var mayImport = map[string][]string{
 	},
 	"authoring/scaffold": {
 		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
-		"authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime", "runtime/observe",
+		"authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime",
+		"runtime/observe", "internal/jsonout",
 	},
-	"primitives/session": {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
+	"primitives/session": {
+		"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks", "internal/jsonout",
+	},
 	"primitives/a11y": {
 		"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys",
 		"primitives/locator", "primitives/quirks", "primitives/session",
@@ -90,7 +100,7 @@ var mayImport = map[string][]string{
 	"primitives/address": {"primitives/fault"}, // which addresses callers may open
 	"primitives/browser": {
 		"primitives", "primitives/address", "primitives/actionability", "primitives/fault",
-		"primitives/locator", "primitives/quirks", "primitives/session",
+		"primitives/locator", "primitives/quirks", "primitives/session", "internal/jsonout",
 	},
 	"primitives/clipboard": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
@@ -102,13 +112,16 @@ var mayImport = map[string][]string{
 	},
 	"primitives/emulate": {"primitives", "primitives/fault"},
 	"primitives/files": {
-		"primitives", "primitives/actionability", "primitives/fault", "primitives/listing", "primitives/locator",
+		"primitives", "primitives/actionability", "primitives/fault", "primitives/listing",
+		"primitives/locator", "internal/jsonout",
 	},
 	"primitives/keyboard": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
-	"primitives/network": {"primitives", "primitives/address", "primitives/fault", "primitives/listing"},
+	"primitives/network": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "internal/jsonout",
+	},
 	"primitives/overlay": {
 		"primitives", "primitives/address", "primitives/fault", "primitives/quirks", "primitives/session",
 	},
@@ -119,6 +132,7 @@ var mayImport = map[string][]string{
 	"primitives/pointer": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
+		"internal/jsonout",
 	},
 	"primitives/storage": {
 		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "primitives/session",
@@ -131,6 +145,7 @@ var mayImport = map[string][]string{
 	"sites/manifest":     {"primitives/fault", "primitives/schema"},
 	"sites": {
 		"primitives/address", "primitives/fault", "primitives/schema", "sites/manifest", "sites/location",
+		"internal/jsonout",
 	},
 	"sites/location":        {"primitives/address"},
 	"sites/selector":        {},
@@ -165,7 +180,7 @@ var mayImport = map[string][]string{
 	},
 	// our provider, for tests
 	"internal/testing/providertest": {"faces/provider", "internal/testing/runtimetest"},
-	"runtime/call":                  {"internal/mask", "primitives/fault"},
+	"runtime/call":                  {"internal/mask", "primitives/fault", "internal/jsonout"},
 	"runtime/clipboard":             {"primitives", "primitives/fault", "primitives/session"},
 	"runtime/checked":               {},
 	"runtime/mapset": {
@@ -174,12 +189,13 @@ var mayImport = map[string][]string{
 	},
 	"runtime/verify": {
 		"internal/mapedit", "internal/element/likeness", "internal/element/locators",
-		"internal/element/lock", "primitives", "primitives/descriptor",
-		"primitives/fault", "runtime/call", "sites", "sites/location", "sites/manifest",
+		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault",
+		"runtime/call", "sites", "sites/location", "sites/manifest", "internal/jsonout",
 	},
 	"runtime/state": {
 		"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection",
 		"runtime/call", "runtime/mapset", "runtime/observe", "sites", "sites/manifest",
+		"internal/jsonout",
 	},
 	"runtime/monitor": {
 		"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites",
@@ -198,7 +214,8 @@ var mayImport = map[string][]string{
 	"runtime/sitetool": {
 		"internal/element/lock", "primitives", "primitives/fault", "primitives/schema", "projection",
 		"runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe",
-		"runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites", "sites/manifest",
+		"runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites",
+		"sites/manifest", "internal/jsonout",
 	},
 	"runtime/siteaction": {
 		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks",
@@ -210,10 +227,9 @@ var mayImport = map[string][]string{
 	"runtime": {
 		"primitives/address", "internal/mask", "primitives", "primitives/fault", "primitives/quirks",
 		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce",
-		"runtime/attach", "runtime/browser", "runtime/call",
-		"runtime/clipboard", "runtime/mapset", "runtime/monitor", "runtime/observe", "runtime/picture",
-		"runtime/signal", "runtime/siteaction", "runtime/sitetool", "runtime/state",
-		"primitives/span", "primitives/locator",
+		"runtime/attach", "runtime/browser", "runtime/call", "runtime/clipboard", "runtime/mapset",
+		"runtime/monitor", "runtime/observe", "runtime/picture", "runtime/signal", "runtime/siteaction",
+		"runtime/sitetool", "runtime/state", "primitives/span", "primitives/locator", "internal/jsonout",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
@@ -237,7 +253,9 @@ var mayImport = map[string][]string{
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/excerpt",
 	},
-	"runtime/browser/world": {"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp"},
+	"runtime/browser/world": {
+		"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp", "internal/jsonout",
+	},
 	"runtime/browser/page": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/excerpt", "runtime/browser/patience",
@@ -255,6 +273,7 @@ var mayImport = map[string][]string{
 	"bridgeclient":                 {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
 	"bridgeclient/actionsbridge": {
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
+		"internal/jsonout",
 	},
 	"faces/outlet": {}, // writes that an end does not wait for
 	"faces/mcp": {
@@ -264,7 +283,7 @@ var mayImport = map[string][]string{
 	},
 	"faces/provider": {
 		"primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
-		"primitives/schema", "sites", "sites/manifest",
+		"primitives/schema", "sites", "sites/manifest", "primitives/effect", "internal/jsonout",
 	},
 	"internal/testing/peers":             {},                               // tests only
 	"internal/testing/peerstest":         {"internal/testing/browsertest"}, // starts the upstream peers, for tests
@@ -279,14 +298,14 @@ var mayImport = map[string][]string{
 	},
 	"faces/latehost": {"runtime", "primitives/fault"},
 	"faces/hub": {
-		"bridgeclient", "bridgeclient/actionsbridge", "runtime",
-		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
+		"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/address", "primitives/fault",
+		"primitives/schema", "sites", "sites/manifest", "internal/jsonout",
 	},
 	"faces/provider/jcode": {"faces/provider"},
-	"internal/mask":        {"primitives/address", "primitives/fault"},
+	"internal/mask":        {"primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {
-		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub",
-		"evidence/report", "plan", "primitives/fault", "runtime", "sites/demo",
+		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan",
+		"primitives/fault", "runtime", "sites/demo", "internal/jsonout",
 	},
 	"projection/expr/explain": {"primitives/fault", "projection/expr"},
 	"runtime/doctor": {
@@ -295,11 +314,12 @@ var mayImport = map[string][]string{
 	"evidence/outfile":        {},
 	"internal/operate/traces": {"primitives/fault", "primitives/span"},
 	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},
-	"evidence/states":         {"evidence/report", "primitives/fault", "runtime"},
+	"evidence/states":         {"evidence/report", "primitives/fault", "runtime", "primitives"},
 	"evidence/report": {
-		"primitives/plain", "internal/element/lock", "primitives/fault", "evidence/outfile",
+		"primitives/plain", "internal/element/lock", "primitives/fault", "evidence/outfile", "primitives",
+		"internal/mask", "internal/jsonout",
 	},
-	"fleet":          {"primitives/fault"},
+	"fleet":          {"primitives/fault", "internal/jsonout"},
 	"fleet/wire":     {"primitives/fault"},
 	"fleet/server":   {"primitives/fault"},
 	"fleet/presence": {"fleet", "fleet/wire"},
@@ -316,21 +336,24 @@ var mayImport = map[string][]string{
 	// a server, simulated workers and a cutting proxy, for tests
 	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
-		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask", "evidence/report",
-		"fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit", "fleet/worker", "plan",
-		"primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites",
+		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask",
+		"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit",
+		"fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "sites",
 	},
 	"plan": {
 		"primitives/address", "internal/element/lock", "authoring/mend", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
 	},
-	"plan/schedule":            {},
-	"plan/watch":               {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
-	"plan/spec":                {"internal/mask", "primitives/fault", "primitives/schema", "projection/expr"},
+	"plan/schedule": {},
+	"plan/watch":    {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
+	"plan/spec": {
+		"internal/mask", "primitives/fault", "primitives/schema", "projection/expr", "internal/jsonout",
+	},
 	"internal/operate/metrics": {"primitives/fault", "runtime"},
 	"evidence/record": {
 		"internal/element/likeness", "internal/element/locators", "primitives/fault", "evidence/outfile",
+		"primitives", "internal/jsonout",
 	},
 	"evidence/capture": {
 		"internal/element/likeness", "internal/element/locators", "internal/mask", "evidence/record", "primitives",
@@ -340,20 +363,22 @@ var mayImport = map[string][]string{
 	"evidence/recent": {
 		"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call",
 	},
-	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile"},
-	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault"},
+	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile", "internal/jsonout"},
+	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault", "internal/jsonout"},
 	"evidence/replay": {
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
 	},
 	// the Go library
 	".": {
-		"internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog", "primitives/fault",
-		"primitives/quirks", "projection/expr", "sites",
+		"internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog",
+		"primitives/fault", "primitives/quirks", "projection/expr", "sites", "primitives/address",
 	},
 	"cmd/outrider":            {"..."},
 	"cmd/outrider/early":      nil,
 	"conformance/providerkit": {},
+	"primitives/effect":       {},
+	"internal/jsonout":        {},
 }
 
 // doors names the packages that alone may import an outside library, tests

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -231,7 +232,7 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 func (o Options) credentials(secrets *mask.Set) ([]browser.Credentials, error) {
 	var out []browser.Credentials
 	for _, c := range o.Browser.HTTPCredentials {
-		origin := browser.OriginOf(c.Origin)
+		origin := address.Origin(c.Origin)
 		if origin == "" || c.Name == "" {
 			return nil, invalidOption("Browser.HTTPCredentials", "has %q and a name %q: expected an origin, such as "+
 				"https://app.example, and a name", c.Origin, c.Name)

@@ -5,7 +5,6 @@
 package fleet
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -14,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -302,11 +302,9 @@ type Worker struct {
 // Encode is v as JSON. Text of a page stays as it is: no character is escaped that
 // JSON allows.
 func Encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "encoding for the fleet")
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return text, nil
 }

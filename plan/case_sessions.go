@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -92,21 +93,14 @@ func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*sessi
 func (r *run) beginnings(name string) (path, open string) {
 	for _, p := range slices.Concat(r.c.Teardown, r.c.Setup, []*spec.Plan{r.c.Plan}) {
 		if name == "" {
-			path = orElse(p.StorageState, path)
+			path = cmp.Or(p.StorageState, path)
 			continue
 		}
 		if s, ok := p.Sessions[name]; ok {
-			path, open = orElse(s.StorageState, path), orElse(s.Open, open)
+			path, open = cmp.Or(s.StorageState, path), cmp.Or(s.Open, open)
 		}
 	}
 	return path, open
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // tab is the tab of a name, which is opened when it is new.
@@ -235,9 +229,7 @@ func (r *run) openAt(ctx context.Context, s *session, text string) error {
 	if !operatorOnly(text) {
 		return nil
 	}
-	at, ok := s.Session.(interface {
-		OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
-	})
+	at, ok := s.Session.(fileOpener)
 	if text != r.o.Open || !ok {
 		return fault.New(fault.PermissionDenied, "%s", notByPlan(text)).With("address", text)
 	}

@@ -262,7 +262,10 @@ func (r *run) fitArguments(ctx context.Context, h Host, on runtime.Target, x *sp
 	if name == "" || !spec.Reworded(x.Args) {
 		return
 	}
-	list := json.RawMessage(`{"mode":"list"}`)
+	list, err := runtime.Site{Mode: runtime.SiteList}.JSON()
+	if err != nil {
+		return
+	}
 	reply := h.Do(ctx, runtime.Call{
 		ID:        r.o.NewID(),
 		Target:    on,

@@ -18,16 +18,11 @@ const mostStates = 3
 func (r *run) states(ctx context.Context, at place) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, name := range r.projections(ctx, at) {
-		arguments, err := runtime.Site{Mode: runtime.SiteStateRead, Projection: name}.JSON()
-		if err != nil {
-			continue
-		}
 		var read struct {
 			State json.RawMessage `json:"state"`
 		}
-		if json.Unmarshal(
-			evidenceCall(ctx, at.session, at.target, r.o, runtime.SiteTool, string(arguments)), &read,
-		) == nil && len(read.State) > 0 {
+		raw := r.siteEvidence(ctx, at, runtime.Site{Mode: runtime.SiteStateRead, Projection: name})
+		if json.Unmarshal(raw, &read) == nil && len(read.State) > 0 {
 			out[name] = read.State
 		}
 	}
@@ -56,7 +51,7 @@ func (r *run) projections(ctx context.Context, at place) []string {
 			Name string `json:"name"`
 		} `json:"state_projections"`
 	}
-	raw := evidenceCall(ctx, at.session, at.target, r.o, runtime.SiteTool, `{"mode":"list"}`)
+	raw := r.siteEvidence(ctx, at, runtime.Site{Mode: runtime.SiteList})
 	if json.Unmarshal(raw, &listed) != nil {
 		return nil
 	}
@@ -79,11 +74,11 @@ func (r *run) changed(ctx context.Context, at place, before map[string]json.RawM
 		if !ok {
 			continue
 		}
-		arguments, err := runtime.Site{Mode: runtime.SiteStateDiff, Projection: name, Baseline: state}.JSON()
-		if err != nil {
-			continue
-		}
-		raw := evidenceCall(ctx, at.session, at.target, r.o, runtime.SiteTool, string(arguments))
+		raw := r.siteEvidence(ctx, at, runtime.Site{
+			Mode:       runtime.SiteStateDiff,
+			Projection: name,
+			Baseline:   state,
+		})
 		var b strings.Builder
 		if len(raw) > 0 && report.Diff(&b, raw) == nil {
 			out = append(out, report.Text{Title: "change of " + name, Body: strings.TrimRight(b.String(), "\n")})

@@ -37,6 +37,15 @@ func evidenceOf(
 	return shot, texts
 }
 
+// siteEvidence is evidenceCall for the tool of the page's site.
+func (r *run) siteEvidence(ctx context.Context, at place, in runtime.Site) json.RawMessage {
+	arguments, err := in.JSON()
+	if err != nil {
+		return nil
+	}
+	return evidenceCall(ctx, at.session, at.target, r.o, runtime.SiteTool, string(arguments))
+}
+
 func evidenceCall(ctx context.Context, h Host, on runtime.Target, o Options, name, arguments string) json.RawMessage {
 	reply := h.Do(ctx, runtime.Call{
 		ID:        o.NewID(),

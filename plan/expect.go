@@ -316,7 +316,10 @@ func (r *run) current(ctx context.Context, at place, want string, within time.Du
 			Current []string     `json:"current_states"`
 			Unknown *fault.Error `json:"states_unknown"`
 		}
-		err := r.value(ctx, at, runtime.SiteTool, `{"mode":"list","only":"states"}`, &seen)
+		arguments, err := runtime.Site{Mode: runtime.SiteList, Only: "states"}.JSON()
+		if err == nil {
+			err = r.value(ctx, at, runtime.SiteTool, string(arguments), &seen)
+		}
 		if err == nil && seen.Unknown != nil {
 			err = seen.Unknown
 		}

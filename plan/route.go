@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,17 +21,12 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser"
 )
 
-// router is a session that answers requests in place of the network.
-type router interface {
-	Route(ctx context.Context, rules []*browser.Route) error
-}
-
-// Route implements router.
+// Route implements Session.
 func (w *workspace) Route(ctx context.Context, rules []*browser.Route) error {
 	return w.host.Route(ctx, w.Workspace, rules)
 }
 
-// Route implements router.
+// Route implements Session.
 func (p *profile) Route(ctx context.Context, rules []*browser.Route) error {
 	return p.Host.Route(ctx, nil, rules)
 }
@@ -106,18 +102,12 @@ func (r *run) route(ctx context.Context, s *session, step []routed) error {
 	if len(step) == 0 && len(r.planRoutes) == 0 && !s.routing {
 		return nil
 	}
-	to, ok := s.Session.(router)
-	if !ok {
-		return fault.New(
-			fault.CapabilityUnavailable, "requests cannot be answered here: route needs a browser of this machine",
-		)
-	}
 	s.routing = true
 	var rules []*browser.Route
 	for _, one := range slices.Concat(step, r.planRoutes) {
 		rules = append(rules, one.rule)
 	}
-	return to.Route(ctx, rules)
+	return s.Route(ctx, rules)
 }
 
 // enter puts the routes of a plan in force in every session.
@@ -268,17 +258,17 @@ func ruleOf(r spec.Route) (*browser.Route, error) {
 		if err != nil {
 			return nil, err
 		}
-		kind = orElse(kind, orElse(mime.TypeByExtension(filepath.Ext(r.Path)), "application/octet-stream"))
+		kind = cmp.Or(kind, mime.TypeByExtension(filepath.Ext(r.Path)), "application/octet-stream")
 	case r.JSON != nil:
 		body, err = json.Marshal(r.JSON)
 		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "json: %v", err)
 		}
-		kind = orElse(kind, "application/json")
+		kind = cmp.Or(kind, "application/json")
 	case strings.HasPrefix(strings.TrimSpace(r.Body), "<"):
-		kind = orElse(kind, "text/html; charset=utf-8")
+		kind = cmp.Or(kind, "text/html; charset=utf-8")
 	case r.Body != "":
-		kind = orElse(kind, "text/plain; charset=utf-8")
+		kind = cmp.Or(kind, "text/plain; charset=utf-8")
 	}
 	rule.Answer = browser.Answer{Status: r.HTTPStatus(), Body: body, Failure: reasons[r.Abort]}
 	says := false

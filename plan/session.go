@@ -6,6 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 // Session is a group of tabs with cookies and storage of their own.
@@ -17,7 +18,16 @@ type Session interface {
 	Open(ctx context.Context) (runtime.TabStatus, error)
 	// Subscribe calls fn for every event of the host.
 	Subscribe(fn func(runtime.Event)) (unsubscribe func())
+	// Route answers requests of its tabs in place of the network.
+	Route(ctx context.Context, rules []*browser.Route) error
+	// SignIn gives its tabs a name and a password for servers that ask for them.
+	SignIn(ctx context.Context, c browser.Credentials) error
 	Close(ctx context.Context) error
+}
+
+// fileOpener is a Session that opens addresses of any scheme. One whose plan came from elsewhere is none.
+type fileOpener interface {
+	OpenAt(ctx context.Context, address string) (runtime.TabStatus, error)
 }
 
 // Browser makes the sessions of cases. It is safe for concurrent use.
@@ -69,8 +79,7 @@ func (w *workspace) Open(ctx context.Context) (runtime.TabStatus, error) {
 	return w.Workspace.Open(ctx, "about:blank", true)
 }
 
-// OpenAt opens a tab at an address of any scheme, as the operator of the host may, in
-// place of the others.
+// OpenAt implements fileOpener: the tab takes the place of the others.
 func (w *workspace) OpenAt(ctx context.Context, address string) (runtime.TabStatus, error) {
 	others := w.Tabs()
 	status, err := w.Workspace.Open(ctx, address, true)
@@ -111,19 +120,15 @@ func (p *profile) Open(ctx context.Context) (runtime.TabStatus, error) {
 	if reply.Err != nil {
 		return main, reply.Err
 	}
-	var out struct {
-		Value struct {
-			ID string `json:"runtime_id"`
-		} `json:"value"`
+	var opened struct {
 		ID string `json:"runtime_id"`
 	}
-	if err := json.Unmarshal(reply.Output, &out); err != nil {
+	if err := json.Unmarshal(reply.Value(), &opened); err != nil {
 		return main, fault.Wrap(fault.Internal, err, "reading the tab that was opened")
 	}
-	id := out.ID + out.Value.ID
 	for _, t := range p.Tabs() {
-		if t.RuntimeID == id {
-			p.opened = append(p.opened, id)
+		if t.RuntimeID == opened.ID {
+			p.opened = append(p.opened, t.RuntimeID)
 			return t, nil
 		}
 	}

@@ -5,21 +5,17 @@ import (
 	"context"
 
 	"github.com/outrider-run/outrider/plan/spec"
+	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser"
 )
 
-// signer is a session that signs in to servers.
-type signer interface {
-	SignIn(ctx context.Context, c browser.Credentials) error
-}
-
-// SignIn implements signer.
+// SignIn implements Session.
 func (w *workspace) SignIn(ctx context.Context, c browser.Credentials) error {
 	return w.host.SignIn(ctx, w.Workspace, c)
 }
 
-// SignIn implements signer.
+// SignIn implements Session.
 func (p *profile) SignIn(ctx context.Context, c browser.Credentials) error {
 	return p.Host.SignIn(ctx, nil, c)
 }
@@ -36,7 +32,7 @@ func (r *run) keys(p *spec.Plan) ([]browser.Credentials, error) {
 		if err != nil {
 			return nil, err
 		}
-		at := browser.OriginOf(origin)
+		at := address.Origin(origin)
 		if at == "" {
 			return nil, fault.New(
 				fault.InvalidInput, "http_credentials: the origin is %q: expected one such as https://app.example",
@@ -77,14 +73,8 @@ func (r *run) signIn(ctx context.Context, s *session) error {
 	if len(r.planKeys) == 0 {
 		return nil
 	}
-	to, ok := s.Session.(signer)
-	if !ok {
-		return fault.New(
-			fault.CapabilityUnavailable, "nobody can sign in here: http_credentials need a browser of this machine",
-		)
-	}
 	for _, c := range r.planKeys {
-		if err := to.SignIn(ctx, c); err != nil {
+		if err := s.SignIn(ctx, c); err != nil {
 			return err
 		}
 	}

@@ -211,16 +211,7 @@ func ReadState(ctx context.Context, h Host, on runtime.Target, o Options) (json.
 	if reply.Err != nil {
 		return nil, reply.Err
 	}
-	var wrapped struct {
-		Value json.RawMessage `json:"value"`
-	}
-	if err := json.Unmarshal(reply.Output, &wrapped); err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "reading the storage state")
-	}
-	if len(wrapped.Value) > 0 {
-		return stateIn(wrapped.Value)
-	}
-	return stateIn(reply.Output)
+	return stateIn(reply.Value())
 }
 
 // Both does one after the other; nil does nothing.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives/effect"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -161,117 +162,6 @@ func effectsWanted(v any) effectsTimes {
 	return out
 }
 
-// effects is the report.
-type effects struct {
-	// Summary names the kinds that were seen, "none observed" without any.
-	Summary  string          `json:"summary"`
-	Observed bool            `json:"observed"`
-	WindowMS int64           `json:"window_ms"` // how long was watched after the action
-	URL      *urlEffect      `json:"url,omitempty"`
-	Dialog   *dialogEffect   `json:"dialog,omitempty"`
-	Focus    *focusEffect    `json:"focus,omitempty"`
-	Values   []valueEffect   `json:"values,omitempty"`
-	Requests *requestsEffect `json:"requests,omitempty"`
-	DOM      *domEffect      `json:"dom,omitempty"`
-	Texts    []string        `json:"texts,omitempty"`   // that came or changed and are shown
-	Passed   []string        `json:"passed,omitempty"`  // texts that came and went
-	Invalid  []invalidEffect `json:"invalid,omitempty"` // fields that a form found invalid
-	Opened   []*effectTarget `json:"opened,omitempty"`  // dialogs, menus and lists of the page that came into view
-	Closed   []*effectTarget `json:"closed,omitempty"`  // and that went out of view
-	Tabs     []tabEffect     `json:"tabs,omitempty"`
-	// TabsRefused are those that were closed at once, because there may be no more.
-	TabsRefused *refusedEffect `json:"tabs_refused,omitempty"`
-	// Downloads are those that began or were refused.
-	Downloads []downloadEffect `json:"downloads,omitempty"`
-	TabGone   bool             `json:"tab_gone,omitempty"`
-	// Unseen says what could not be watched, such as a document that was
-	// replaced before it was queried.
-	Unseen []string `json:"unseen,omitempty"`
-}
-
-type urlEffect struct {
-	From        string `json:"from"`
-	To          string `json:"to"`
-	NewDocument bool   `json:"new_document"`
-	Loading     bool   `json:"loading,omitempty"` // a new document is on its way
-}
-
-type dialogEffect struct {
-	Type    string `json:"type"`
-	Open    bool   `json:"open"`
-	Message string `json:"message,omitempty"`
-}
-
-type invalidEffect struct {
-	Target  *effectTarget `json:"target"`
-	Message string        `json:"message"`
-}
-
-type focusEffect struct {
-	From *effectTarget `json:"from"`
-	To   *effectTarget `json:"to"`
-}
-
-type effectTarget struct {
-	TagName string  `json:"tag_name"`
-	ID      *string `json:"id"`
-	Role    *string `json:"role"`
-	Name    string  `json:"name"`
-}
-
-type valueEffect struct {
-	Target  *effectTarget `json:"target"`
-	Length  int           `json:"length"`
-	Checked *bool         `json:"checked,omitempty"` // of a checkbox or a radio button
-	Chosen  string        `json:"chosen,omitempty"`  // words of the options that a list holds
-}
-
-type requestsEffect struct {
-	Started int              `json:"started"`
-	Pending int              `json:"pending"`
-	First   []requestStarted `json:"first"`
-}
-
-type requestStarted struct {
-	Method string `json:"method"`
-	URL    string `json:"url"`
-	Type   string `json:"type"`
-	Status int    `json:"status,omitempty"`
-	Error  string `json:"error,omitempty"` // the browser's words, of one that failed
-}
-
-type domEffect struct {
-	Added      int `json:"added"`
-	Removed    int `json:"removed"`
-	Attributes int `json:"attributes"`
-	Text       int `json:"text"`
-}
-
-func (d domEffect) none() bool { return d == domEffect{} }
-
-type tabEffect struct {
-	TabID     int    `json:"tab_id,omitempty"`
-	RuntimeID string `json:"runtime_id,omitempty"`
-	URL       string `json:"url"`
-}
-
-type refusedEffect struct {
-	Count int `json:"count"`
-	Limit int `json:"limit"`
-}
-
-// downloadEffect is a download as it was when the action was answered.
-type downloadEffect struct {
-	ID       string `json:"download_id"`
-	URL      string `json:"url"`
-	Filename string `json:"filename"`
-	State    string `json:"state"`
-	Path     string `json:"path,omitempty"` // once it is complete
-	Received int64  `json:"bytes_received"`
-	Total    int64  `json:"total_bytes"`        // 0 when unknown
-	EndedAt  string `json:"ended_at,omitempty"` // absent while it is under way
-}
-
 // effectsWatch is a watch around one action.
 type effectsWatch struct {
 	page   Page
@@ -356,15 +246,15 @@ func (w *effectsWatch) await(ctx context.Context) {
 }
 
 type frameEffects struct {
-	Known   bool            `json:"known"`
-	DOM     domEffect       `json:"dom"`
-	Texts   []string        `json:"texts"`
-	Passed  []string        `json:"passed"`
-	Invalid []invalidEffect `json:"invalid"`
-	Opened  []*effectTarget `json:"opened"`
-	Closed  []*effectTarget `json:"closed"`
-	Focus   *focusEffect    `json:"focus"`
-	Values  []valueEffect   `json:"values"`
+	Known   bool             `json:"known"`
+	DOM     effect.DOM       `json:"dom"`
+	Texts   []string         `json:"texts"`
+	Passed  []string         `json:"passed"`
+	Invalid []effect.Invalid `json:"invalid"`
+	Opened  []*effect.Target `json:"opened"`
+	Closed  []*effect.Target `json:"closed"`
+	Focus   *effect.Focus    `json:"focus"`
+	Values  []effect.Value   `json:"values"`
 }
 
 // report waits for what follows, within the window, and returns it. Of an action that
@@ -389,7 +279,7 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	w.await(ctx)
 	start := time.Now()
 	w.settle(ctx, start.Add(times.window), times)
-	out := effects{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
+	out := effect.Report{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
 	var seen PageEvents
 	if w.events != nil {
 		seen = w.events.Events()
@@ -400,7 +290,7 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	} else if len(w.frames) > 0 {
 		out.Unseen = append(out.Unseen, "documents behind a dialog or gone")
 	}
-	out.sum()
+	out.Sum()
 	b, err := json.Marshal(out)
 	if err != nil {
 		return nil
@@ -469,8 +359,7 @@ func (e PageEvents) awaited() bool {
 	}
 	for _, r := range e.Requests {
 		// The request of a download ends as one that was given up.
-		if r.Type == "document" && (r.Failure == "" || r.Failure == "net::ERR_ABORTED") && r.Status != 204 &&
-			r.Status != 205 {
+		if r.Type == "document" && (r.Failure == "" || r.Failure == effect.Aborted) && !effect.HasNoContent(r.Status) {
 			return true
 		}
 	}
@@ -487,30 +376,36 @@ func (e PageEvents) downloading() bool {
 	return false
 }
 
-func (w *effectsWatch) describe(out *effects, seen PageEvents) {
+func (w *effectsWatch) describe(out *effect.Report, seen PageEvents) {
 	if seen.From != seen.To || seen.NewDocument || seen.Loading {
-		out.URL = &urlEffect{From: seen.From, To: seen.To, NewDocument: seen.NewDocument, Loading: seen.Loading}
+		out.URL = &effect.URL{From: seen.From, To: seen.To, NewDocument: seen.NewDocument, Loading: seen.Loading}
 	}
 	if n := len(seen.Dialogs); n > 0 {
 		_, open := w.page.Dialog()
-		out.Dialog = &dialogEffect{
+		out.Dialog = &effect.Dialog{
 			Type:    seen.Dialogs[n-1].Type,
 			Open:    open,
 			Message: CutText(seen.Dialogs[n-1].Message, dialogShown),
 		}
 	}
 	if len(seen.Requests) > 0 {
-		r := &requestsEffect{Started: len(seen.Requests), Pending: seen.Pending, First: []requestStarted{}}
+		r := &effect.Requests{Started: len(seen.Requests), Pending: seen.Pending, First: []effect.Request{}}
 		for _, x := range seen.Requests[:min(effectsShown, len(seen.Requests))] {
-			r.First = append(r.First, requestStarted{x.Method, x.URL, x.Type, x.Status, x.Failure})
+			r.First = append(r.First, effect.Request{
+				Method: x.Method,
+				URL:    x.URL,
+				Type:   x.Type,
+				Status: x.Status,
+				Error:  x.Failure,
+			})
 		}
 		out.Requests = r
 	}
 	for _, t := range seen.Tabs[:min(effectsShown, len(seen.Tabs))] {
-		out.Tabs = append(out.Tabs, tabEffect{t.ID, t.RuntimeID, t.URL})
+		out.Tabs = append(out.Tabs, effect.Tab{TabID: t.ID, RuntimeID: t.RuntimeID, URL: t.URL})
 	}
 	if seen.Refused > 0 {
-		out.TabsRefused = &refusedEffect{Count: seen.Refused, Limit: seen.MostTabs}
+		out.TabsRefused = &effect.Refused{Count: seen.Refused, Limit: seen.MostTabs}
 	}
 	for _, d := range seen.Downloads[:min(effectsShown, len(seen.Downloads))] {
 		out.Downloads = append(out.Downloads, describeDownload(d))
@@ -518,8 +413,8 @@ func (w *effectsWatch) describe(out *effects, seen PageEvents) {
 	out.TabGone = seen.Gone
 }
 
-func describeDownload(d Download) downloadEffect {
-	e := downloadEffect{
+func describeDownload(d Download) effect.Download {
+	e := effect.Download{
 		ID:       d.ID,
 		URL:      d.URL,
 		Filename: d.Filename,
@@ -535,7 +430,7 @@ func describeDownload(d Download) downloadEffect {
 }
 
 // read queries the documents for what they have seen.
-func (w *effectsWatch) read(ctx context.Context, out *effects) {
+func (w *effectsWatch) read(ctx context.Context, out *effect.Report) {
 	ctx, cancel := context.WithTimeout(ctx, effectsCap)
 	defer cancel()
 	answers := make([]frameEffects, len(w.frames))
@@ -553,7 +448,7 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 		})
 	}
 	all.Wait()
-	var dom domEffect
+	var dom effect.DOM
 	for i, a := range answers {
 		if failed[i] != "" {
 			out.Unseen = append(out.Unseen, failed[i])
@@ -575,41 +470,7 @@ func (w *effectsWatch) read(ctx context.Context, out *effects) {
 		out.Invalid = append(out.Invalid, a.Invalid[:min(effectsShown, len(a.Invalid))]...)
 		out.Values = append(out.Values, a.Values[:min(effectsShown, len(a.Values))]...)
 	}
-	if !dom.none() {
+	if dom != (effect.DOM{}) {
 		out.DOM = &dom
-	}
-}
-
-func (e *effects) sum() {
-	var kinds []string
-	for _, k := range []struct {
-		seen bool
-		name string
-	}{
-		{e.URL != nil, "url"},
-		{e.Dialog != nil, "dialog"},
-		{e.Focus != nil, "focus"},
-		{len(e.Values) > 0, "values"},
-		{len(e.Invalid) > 0, "invalid"},
-		{len(e.Opened)+len(e.Closed) > 0, "layers"},
-		{
-			e.Requests != nil, "requests",
-		},
-		{e.DOM != nil, "dom"},
-		{len(e.Tabs) > 0, "tabs"},
-		{e.TabsRefused != nil, "tabs_refused"},
-		{
-			len(e.Downloads) > 0, "downloads",
-		},
-		{e.TabGone, "tab_gone"},
-	} {
-		if k.seen {
-			kinds = append(kinds, k.name)
-		}
-	}
-	e.Observed = len(kinds) > 0
-	e.Summary = strings.Join(kinds, ", ")
-	if !e.Observed {
-		e.Summary = "none observed"
 	}
 }

@@ -29,11 +29,6 @@ type Emulation struct {
 	WebDriver   *WebDriverEmulation   `json:"webdriver,omitempty"`
 }
 
-// EmulationKinds are the names of the members of Emulation.
-var EmulationKinds = []string{
-	"viewport", "locale", "timezone", "geolocation", "media", "network", "user_agent", "webdriver",
-}
-
 // ViewportEmulation is the size of the viewport in CSS pixels.
 type ViewportEmulation struct {
 	Width             int     `json:"width"`

@@ -26,10 +26,15 @@ func WithQuirks(p Page, set quirks.Set) Page {
 
 // QuirksOf returns the quirks that hold on p; none on a Page that says nothing.
 func QuirksOf(p Page) quirks.Set {
-	if q, ok := p.(interface{ Quirks() quirks.Set }); ok {
+	if q, ok := p.(profiled); ok {
 		return q.Quirks()
 	}
 	return quirks.Set{}
+}
+
+// profiled is a Page with the quirks of a profile.
+type profiled interface {
+	Quirks() quirks.Set
 }
 
 type quirkyPage struct {

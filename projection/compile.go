@@ -10,13 +10,14 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // failer collects the problems of a declaration.
-type failer struct{ found *[]Problem }
+type failer struct{ found *[]manifest.Problem }
 
 func (f failer) add(pointer string, code fault.Code, format string, args ...any) {
-	*f.found = append(*f.found, Problem{pointer, code, fmt.Sprintf(format, args...)})
+	*f.found = append(*f.found, manifest.Problem{Pointer: pointer, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 func (f failer) invalid(pointer, format string, args ...any) {
@@ -33,10 +34,10 @@ func (f failer) err(pointer string, err error) {
 // with any, the projection is nil. Their codes are invalid_state_projection,
 // invalid_expression, disallowed_expression_function, invalid_schema,
 // invalid_state_markers and invalid_state_postcondition.
-func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
+func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []manifest.Problem) {
 	p, problems := compileReading(raw, engine)
 	if root, err := parseValue(raw); err == nil && root.kind == kindObject {
-		warned := []Problem{}
+		warned := []manifest.Problem{}
 		compiler{engine, failer{&problems}, &warned}.postconditions(root.member("postconditions"))
 		if p != nil {
 			p.warnings = append(p.warnings, warned...)
@@ -50,13 +51,13 @@ func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 
 // CompileAsItComes is Compile as the upstream extension does it: an expression that
 // does not compile fails when it is evaluated, and postconditions are not looked at.
-func CompileAsItComes(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
+func CompileAsItComes(raw json.RawMessage, engine expr.Engine) (*Projection, []manifest.Problem) {
 	return compileReading(raw, expr.Late(engine))
 }
 
 // compileReading prepares what reading needs.
-func compileReading(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
-	var problems []Problem
+func compileReading(raw json.RawMessage, engine expr.Engine) (*Projection, []manifest.Problem) {
+	var problems []manifest.Problem
 	fail := failer{&problems}
 	root, err := parseValue(raw)
 	switch {
@@ -84,7 +85,7 @@ func compileReading(raw json.RawMessage, engine expr.Engine) (*Projection, []Pro
 type compiler struct {
 	engine   expr.Engine
 	fail     failer
-	warnings *[]Problem
+	warnings *[]manifest.Problem
 }
 
 // text reads a string member. Without need a missing one, and null, is "".
@@ -165,15 +166,15 @@ func (c compiler) expression(text, at string) expr.Program {
 // warnings are what an expression at a pointer says that its author may not
 // have meant. That a list of one collapses is left out: what a state or a
 // condition is made of may well be a single value.
-func warnings(program expr.Program, at string) []Problem {
+func warnings(program expr.Program, at string) []manifest.Problem {
 	explainer, ok := program.(expr.Explainer)
 	if !ok {
 		return nil
 	}
-	var out []Problem
+	var out []manifest.Problem
 	for _, w := range explainer.Warnings() {
 		if w.Code != expr.WarnCollapse {
-			out = append(out, Problem{at, fault.InvalidExpression, w.String()})
+			out = append(out, manifest.Problem{Pointer: at, Code: fault.InvalidExpression, Message: w.String()})
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 const (
@@ -36,7 +37,7 @@ type framePlan struct {
 func (c compiler) plan(v *value) plan {
 	p := c.extractors(v)
 	if bare, found := withoutExtensions(v, true); found {
-		c.fail = failer{new([]Problem)} // what is wrong was found already
+		c.fail = failer{new([]manifest.Problem)} // what is wrong was found already
 		plain := c.extractors(bare)
 		p.plain = &plain
 	}

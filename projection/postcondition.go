@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // Postcondition is what must be true of the page after a workflow. It is
@@ -15,7 +16,7 @@ type Postcondition struct {
 	projection string
 	message    string
 	program    expr.Program
-	warnings   []Problem
+	warnings   []manifest.Problem
 }
 
 const defaultFailureMessage = "the state after the action does not meet its postcondition"
@@ -80,7 +81,7 @@ func (pc *Postcondition) Projection() string { return pc.projection }
 
 // Warnings lists what the expression says that usually means something else,
 // with pointers relative to the postcondition.
-func (pc *Postcondition) Warnings() []Problem { return pc.warnings }
+func (pc *Postcondition) Warnings() []manifest.Problem { return pc.warnings }
 
 // FailureMessage says what it means that the postcondition does not hold. It is
 // text of the map.

@@ -15,9 +15,9 @@ import (
 	"slices"
 
 	"github.com/outrider-run/outrider/primitives/address"
-	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/projection/expr"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // Limits of the reference runtime, in UTF-8 bytes of JSON.
@@ -47,7 +47,7 @@ type Projection struct {
 	summaries  []summary
 	markers    markerSource
 	identity   Identity
-	warnings   []Problem
+	warnings   []manifest.Problem
 }
 
 type summary struct {
@@ -57,16 +57,9 @@ type summary struct {
 	pointer  string
 }
 
-// Problem is one thing that is wrong with a declaration.
-type Problem struct {
-	Pointer string // JSON pointer relative to the projection
-	Code    fault.Code
-	Message string
-}
-
 // Warnings lists what the expressions of the declaration, its summaries and its
-// postconditions say that usually means something else.
-func (p *Projection) Warnings() []Problem { return p.warnings }
+// postconditions say that usually means something else. Pointers are relative to the projection.
+func (p *Projection) Warnings() []manifest.Problem { return p.warnings }
 
 // Name returns the projection's name.
 func (p *Projection) Name() string { return p.name }

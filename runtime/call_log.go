@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/call"
 )
 
 const (
@@ -63,7 +63,7 @@ type answered struct {
 // Add remembers one call.
 func (l *callLog) Add(a answered) {
 	e := loggedEvent{
-		At:         call.Time(a.Began),
+		At:         jsonout.Time(a.Began),
 		Type:       "call",
 		RuntimeID:  a.RuntimeID,
 		TabID:      a.TabID,

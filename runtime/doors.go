@@ -64,6 +64,9 @@ const (
 // current site offers.
 const SiteTool = call.SiteTool
 
+// SiteMode is what the tool is to do.
+type SiteMode = call.Mode
+
 // The modes of the tool that this program asks for itself.
 const (
 	SiteList         = call.List
@@ -98,11 +101,6 @@ const (
 
 // MapsChangedEvent is the name of the event that says that maps have changed.
 const MapsChangedEvent = mapset.ChangedEvent
-
-// NoMaps offers nothing until a bundle is imported or a call brings its map.
-func NoMaps(registry *primitives.Registry, engine expr.Engine) *Maps {
-	return mapset.New(registry, engine)
-}
 
 // LoadMaps loads map files and storage folders; see mapset.Load. Where arguments are
 // checked, so is what else is certain to be refused; see siteaction.Inspect.

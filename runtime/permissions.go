@@ -50,9 +50,7 @@ func boundsIn(ctx context.Context) *sites.Bounds {
 
 // admitted says why a page may not be touched at all, nil when it may.
 func admitted(ctx context.Context, page primitives.Page) *fault.Error {
-	p, ok := page.(interface {
-		Admit(ctx context.Context, frame primitives.FrameID) error
-	})
+	p, ok := page.(admittingPage)
 	if !ok {
 		return nil // it checks each call
 	}

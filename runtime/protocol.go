@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -19,9 +18,7 @@ func (h *Host) Protocol(ctx context.Context, target Target, method string, param
 	if e != nil {
 		return nil, fault.From(e)
 	}
-	door, ok := page.(interface {
-		Protocol(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	})
+	door, ok := page.(protocolPage)
 	if !ok {
 		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
 	}

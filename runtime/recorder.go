@@ -123,9 +123,7 @@ func (h *Host) States(ctx context.Context, target Target) []StateSeen {
 // RecordItem tells the recorder of a message that a face has received or sent; name is that of the call that it is
 // about. A message that brings a call is told when the call was answered: only then is it known what of it is secret.
 func (h *Host) RecordItem(at time.Time, received bool, name string, item func() []byte) {
-	if r, ok := h.opts.Recorder.(interface {
-		Item(at time.Time, received bool, name string, item []byte)
-	}); ok && h.opts.Recorder.Wants().Items {
+	if r, ok := h.opts.Recorder.(itemRecorder); ok && h.opts.Recorder.Wants().Items {
 		r.Item(at, received, name, item())
 	}
 }

@@ -65,7 +65,7 @@ func (t *Tab) document() int {
 	t.mu.Lock()
 	page := t.page
 	t.mu.Unlock()
-	if p, ok := page.(interface{ Documents() int }); ok {
+	if p, ok := page.(numberedPage); ok {
 		return p.Documents()
 	}
 	return 0

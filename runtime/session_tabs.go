@@ -77,7 +77,7 @@ func (h *Host) activate(t *Tab) {
 		o.status.Active = o == t
 		page := o.page
 		o.mu.Unlock()
-		if p, ok := page.(interface{ SetIdentity(primitives.TabInfo) }); ok && changed {
+		if p, ok := page.(identifiedPage); ok && changed {
 			p.SetIdentity(o.identity())
 		}
 		if changed {

@@ -325,7 +325,7 @@ func (h *Host) closeTab(ctx context.Context, t *Tab) error {
 	if err != nil {
 		return err
 	}
-	closer, ok := page.(interface{ Close(context.Context) error })
+	closer, ok := page.(closingPage)
 	if !ok {
 		return fault.New(fault.CapabilityUnavailable, "this tab cannot be closed").With("tab_id", t.id)
 	}
@@ -347,7 +347,7 @@ func (h *Host) bringToFront(ctx context.Context, t *Tab) error {
 	if err != nil {
 		return err
 	}
-	if p, ok := page.(interface{ Activate(context.Context) error }); ok {
+	if p, ok := page.(activePage); ok {
 		if err := p.Activate(ctx); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -124,7 +125,7 @@ func (b *Bundle) Import(in *Bundle, now time.Time) (*Bundle, ImportResult) {
 		OK:         true,
 		Merged:     in.Hydration,
 		SyncedAtMS: in.SyncedAtMS,
-		ImportedAt: now.UTC().Format("2006-01-02T15:04:05.000Z"),
+		ImportedAt: jsonout.Time(now),
 	}
 	if !in.Hydration {
 		r.EntryCount = len(in.entries)
@@ -217,16 +218,6 @@ func (b *Bundle) workspace() (*workspace, []FileReport) {
 		}
 		return nil
 	}, folders)
-}
-
-// FromBundle is ParseBundle and Library in one.
-func FromBundle(raw json.RawMessage, opts Options) (*Library, []FileReport, *fault.Error) {
-	b, err := ParseBundle(raw)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, reports := b.Library(opts)
-	return l, reports, nil
 }
 
 type bundleFiles struct{ b *Bundle }

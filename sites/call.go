@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -152,13 +153,7 @@ func mergeObjects(base, over json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	merge(b, o)
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(b); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(out.Bytes()), nil
+	return jsonout.Line(b)
 }
 
 func decodeObject(raw json.RawMessage) (map[string]any, error) {

@@ -85,14 +85,12 @@ func (m *Map) OriginDiffers(pageURL string) bool {
 	return m.origin != "" && m.origin != location.ParsePage(pageURL).Origin
 }
 
-// Applies reports whether the map applies to the page: the page's host, also
+// applies reports whether the map applies to the page: the page's host, also
 // without a leading www., is the site folder's host or below it. Ports do not
 // count. A map outside of a site folder applies where its surface.origin does,
 // and to every page when it declares none or the user named the file. A map
 // with surface.url_patterns applies only to pages that match one of them as
-// well, unless the user named the file. Every map applies when pageURL is "".
-func (m *Map) Applies(pageURL string) bool { return m.applies(location.ParsePage(pageURL)) }
-
+// well, unless the user named the file. Every map applies to the page of the address "".
 func (m *Map) applies(p location.Page) bool {
 	if p.URL == "" || m.everywhere {
 		return true

@@ -94,7 +94,10 @@ func (c *checker) warn(field, format string, args ...any) {
 // problem makes a Problem. field is a pointer below the current place; its
 // first token is the name of the field.
 func (c *checker) problem(code fault.Code, field, format string, args ...any) Problem {
-	p := Problem{Pointer: c.at, Code: code, Message: fmt.Sprintf(format, args...), StepID: c.stepID}
+	p := Problem{StepID: c.stepID}
+	p.Pointer = c.at
+	p.Code = code
+	p.Message = fmt.Sprintf(format, args...)
 	if field != "" {
 		p.Pointer += "/" + field
 		p.Field, _, _ = strings.Cut(field, "/")

@@ -3,16 +3,14 @@ package workflow
 import (
 	"fmt"
 
-	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/sites/manifest"
 )
 
 // Problem is one thing that is wrong with a workflow.
 type Problem struct {
-	Pointer string // JSON pointer relative to the workflow object
-	Code    fault.Code
-	Message string
-	StepID  string // "" when the problem is not in a step or the step has no id
-	Field   string // the field of the workflow or of the step
+	manifest.Problem        // its pointer is relative to the workflow object
+	StepID           string // "" when the problem is not in a step or the step has no id
+	Field            string // the field of the workflow or of the step
 }
 
 func (p Problem) String() string {

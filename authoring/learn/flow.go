@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 )
 
@@ -209,7 +210,7 @@ func (f *flow) drop(why string, gone func(int, *op) bool) {
 	}
 	f.ops = left
 	if len(left) < n && why != "" {
-		f.notes = append(f.notes, plural(n-len(left), "step")+" left out: "+why)
+		f.notes = append(f.notes, report.Count(n-len(left), "step")+" left out: "+why)
 	}
 }
 
@@ -315,7 +316,7 @@ func (f *flow) detours() {
 			if slices.ContainsFunc(between, func(o *op) bool { return o.acts && !leads(o) }) {
 				continue
 			}
-			f.notes = append(f.notes, plural(j-i+1, "step")+" left out: a way to another page and back")
+			f.notes = append(f.notes, report.Count(j-i+1, "step")+" left out: a way to another page and back")
 			f.ops = slices.Delete(f.ops, i, j+1)
 			i--
 			break
@@ -346,7 +347,7 @@ func (f *flow) corrected() {
 			!open.reopened(again, chose.target.Element.Name) {
 			continue
 		}
-		f.notes = append(f.notes, plural(acts[2]-i, "step")+" left out: another choice was made after it")
+		f.notes = append(f.notes, report.Count(acts[2]-i, "step")+" left out: another choice was made after it")
 		f.ops = slices.Delete(f.ops, i, acts[2])
 		i--
 	}
@@ -396,7 +397,9 @@ func (f *flow) searched() {
 		if !slices.ContainsFunc(f.ops[i:j], func(o *op) bool { return o.acts && !leads(o) }) {
 			continue
 		}
-		f.notes = append(f.notes, plural(j-i, "step")+" left out: a search whose pages were left for another address")
+		f.notes = append(
+			f.notes, report.Count(j-i, "step")+" left out: a search whose pages were left for another address",
+		)
 		f.ops = slices.Delete(f.ops, i, j)
 		j = i
 	}
@@ -466,7 +469,7 @@ func (f *flow) closed() {
 		// What a session ends with is what it was for.
 		last := !slices.ContainsFunc(f.ops[j+1:], func(o *op) bool { return o.acts })
 		if (escape || cancel) && !last && (p.reached(o.before) || p.reached(p.before)) {
-			f.notes = append(f.notes, plural(j-i+1, "step")+" left out: something was opened and closed again")
+			f.notes = append(f.notes, report.Count(j-i+1, "step")+" left out: something was opened and closed again")
 			f.ops = slices.Delete(f.ops, i, j+1)
 			i = max(i-2, -1)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -623,13 +624,11 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 }
 
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return text
 }
 
 func indented(v any) (json.RawMessage, error) {
@@ -644,16 +643,5 @@ func indented(v any) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60])
-	}
-	return s
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
+// clip bounds what is repeated of a page's text.
+func clip(s string) string { return primitives.CutText(s, 60) }

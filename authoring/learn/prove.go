@@ -379,13 +379,6 @@ func (st *step) take(
 	return locator, nil
 }
 
-// entry says whether an element is one of several that differ by what they say.
-func entry(e likeness.Seen) bool {
-	return e.Siblings > 1 && slices.Contains(
-		[]string{"", "generic", "listitem", "row", "cell", "gridcell", "option", "treeitem", "article"}, e.Role,
-	)
-}
-
 func frameSelector(
 	ctx context.Context, page primitives.Page, parent primitives.FrameID, handle string,
 ) (string, error) {
@@ -592,7 +585,7 @@ func (l *learning) others(values map[string]json.RawMessage) (out map[string]jso
 			out[in.name] = in.other
 		case in.choice && !in.listing && len(in.options) > 1:
 			at := slices.Index(in.options, unquote(in.value))
-			out[in.name] = quoted(in.options[(at+1)%len(in.options)])
+			out[in.name] = encode(in.options[(at+1)%len(in.options)])
 			made = true
 		case in.choice || in.secret:
 			out[in.name] = values[in.name]

@@ -372,8 +372,8 @@ func (l *learning) named() {
 			if in == nil {
 				in = &input{
 					name:   l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), e.Role, "item")),
-					value:  quoted(a),
-					other:  quoted(b),
+					value:  encode(a),
+					other:  encode(b),
 					schema: sample.Property{Type: "string", Title: "which " + naming.First(e.Role, e.Tag)},
 					choice: true,
 				}
@@ -406,7 +406,7 @@ func (l *learning) choice(s *step, title string) {
 		title = strings.TrimRight(title, " *:")
 		in = &input{
 			name:    l.free(naming.First(naming.Slug(title), e.Role)),
-			value:   quoted(e.Name),
+			value:   encode(e.Name),
 			choice:  true,
 			options: s.op.meant.Options,
 			schema:  sample.Property{Type: "string", Title: clip(naming.First(title, e.Role))},
@@ -450,8 +450,8 @@ func (l *learning) templated(s *step) {
 			if in == nil {
 				in = &input{
 					name:   l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), "item")),
-					value:  quoted(x),
-					other:  quoted(y),
+					value:  encode(x),
+					other:  encode(y),
 					schema: sample.Property{Type: "string", Title: "which one"},
 					choice: true,
 				}
@@ -482,8 +482,6 @@ func (l *learning) inputFor(a, b string) *input {
 	}
 	return nil
 }
-
-func quoted(s string) json.RawMessage { return encode(s) }
 
 // differing is what two texts do not share, by words, between what they begin and end
 // with.

@@ -3,6 +3,7 @@
 package lint
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -174,7 +175,7 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 	lastAct := ""
 	for i, s := range steps {
 		step, _ := s.(map[string]any)
-		kind := first(text(step["type"]), text(step["primitive"]))
+		kind := cmp.Or(text(step["type"]), text(step["primitive"]))
 		if slices.Contains(acting, kind) {
 			acts = true
 			lastAct = kind
@@ -282,13 +283,6 @@ func mentions(steps, name string) bool {
 		}
 	}
 	return false
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // states finds states that nothing tells, and pairs that nothing tells apart.

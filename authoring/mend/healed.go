@@ -128,24 +128,12 @@ func (h Healing) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 // said is a reply whose result has what was healed as a member: the value of an envelope,
 // where it has one. Another value than an object becomes its member result.
 func said(reply runtime.Reply, healed Healed) runtime.Reply {
-	var envelope struct {
-		Primitive string          `json:"primitive"`
-		Value     json.RawMessage `json:"value"`
-	}
-	enveloped := json.Unmarshal(reply.Output, &envelope) == nil && envelope.Primitive != "" && envelope.Value != nil
-	value := reply.Output
-	if enveloped {
-		value = envelope.Value
-	}
-	with, err := member(value, "healed", healed)
-	if err == nil && enveloped {
-		with, err = member(reply.Output, "value", with)
-	}
-	reply.Output = with
+	with, err := member(reply.Value(), "healed", healed)
 	if err != nil {
 		reply.Output, reply.Err = nil, fault.Wrap(fault.Internal, err, "saying what was healed")
+		return reply
 	}
-	return reply
+	return reply.WithValue(with)
 }
 
 // member is an object with a member more.

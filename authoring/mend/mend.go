@@ -256,11 +256,14 @@ func Apply(repairs []Repaired, asked bool) error {
 	return errors.Join(failed...)
 }
 
+// joined is the error of errors.Join.
+type joined interface{ Unwrap() []error }
+
 // Each is what is joined in an error, one by one; nothing of nil.
 func Each(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // what it is itself is asked
+	if all, ok := err.(joined); ok { //nolint:errorlint // what it is itself is asked
 		var out []error
-		for _, e := range joined.Unwrap() {
+		for _, e := range all.Unwrap() {
 			out = append(out, Each(e)...)
 		}
 		return out

@@ -3,6 +3,7 @@
 package picker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,7 +111,7 @@ func picked(ctx context.Context, page primitives.Page, target string) ([]likenes
 // Print shows elements for people.
 func Print(w io.Writer, elements []Element) {
 	for _, e := range elements {
-		fmt.Fprintf(w, "%s %s\n", first(e.Role, e.Tag), report.Printable(strconv.Quote(e.Name)))
+		fmt.Fprintf(w, "%s %s\n", cmp.Or(e.Role, e.Tag), report.Printable(strconv.Quote(e.Name)))
 		for _, l := range e.Locators {
 			count := "1 element"
 			switch {
@@ -132,11 +133,4 @@ func Print(w io.Writer, elements []Element) {
 			fmt.Fprintf(w, "  target     %s\n", report.Printable(string(text)))
 		}
 	}
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

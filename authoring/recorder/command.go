@@ -3,7 +3,6 @@ package recorder
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -17,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/view"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -66,7 +66,7 @@ func (c Command) Run(ctx context.Context) (*Done, error) {
 	var shown *view.View
 	if !c.Headed {
 		shown = view.New()
-		opts.Watch = shown
+		opts.View = shown
 	}
 	r := New(opts)
 	if err := c.follow(ctx, r, shown); err != nil {
@@ -158,13 +158,11 @@ func planOf(l *learn.Learned, r *Recorder, at time.Time) ([]byte, error) {
 		at.UTC().Format(time.DateOnly),
 	)
 	text := func(v any) string {
-		var one bytes.Buffer
-		e := json.NewEncoder(&one)
-		e.SetEscapeHTML(false)
-		if e.Encode(v) != nil {
+		one, err := jsonout.Line(v)
+		if err != nil {
 			return `""`
 		}
-		return strings.TrimSpace(one.String()) // JSON is YAML
+		return string(one) // JSON is YAML
 	}
 	fmt.Fprintf(&b, "open: %s\nmaps: [actions.json]\n", text(l.Start))
 	if names := slices.Sorted(maps.Keys(r.Secrets())); len(names) > 0 {

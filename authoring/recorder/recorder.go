@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/view"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/mask"
@@ -27,16 +28,10 @@ import (
 type Options struct {
 	// Each hears each step when it is done, and with undone when it is taken back. nil for nobody.
 	Each func(line Line)
-	// Watch, which may be nil, gets what a person needs to see who has no window.
-	Watch Watch
+	// View, which may be nil, shows the tabs and their dialogs to a person who has no window.
+	View *view.View
 	// Files is a folder for what the person uploads, so that a trial can upload the same. "" keeps nothing.
 	Files string
-}
-
-// Watch gets the pictures of the tabs, by their runtime ids, and the dialog that is open.
-type Watch interface {
-	Picture(tab string, f browser.ScreencastFrame)
-	Dialog(d *primitives.Dialog)
 }
 
 // Line is one step, for people.
@@ -190,7 +185,7 @@ func (r *Recorder) hear(h heard) {
 
 // Wants implements runtime.Recorder.
 func (r *Recorder) Wants() runtime.PageWants {
-	return runtime.PageWants{Pictures: r.opts.Watch != nil}
+	return runtime.PageWants{Pictures: r.opts.View != nil}
 }
 
 // Opened implements runtime.Recorder.
@@ -230,7 +225,7 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		delete(r.early, p)
 		r.mu.Unlock()
 	}
-	if w := r.opts.Watch; w != nil {
+	if w := r.opts.View; w != nil {
 		r.mu.Lock()
 		id := r.ids[p]
 		if id == "" && e.Picture != nil {

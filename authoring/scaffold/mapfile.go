@@ -6,6 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/jsonout"
 )
 
 // Map is a map as it is written: members in the order in which people read them.
@@ -96,7 +97,7 @@ func (p Properties) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		value, err := plain(n.Property)
+		value, err := jsonout.Line(n.Property)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +189,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		value, err := plain(one)
+		value, err := jsonout.Line(one)
 		if err != nil {
 			return nil, err
 		}
@@ -219,18 +220,9 @@ type Postcondition struct {
 	FailureMessage string     `json:"failure_message"`
 }
 
-// plain is JSON without the escapes that HTML needs.
-func plain(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
-}
-
 // Encode is the map as a file.
 func (m *Map) Encode() ([]byte, error) {
-	text, err := plain(m)
+	text, err := jsonout.Line(m)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -200,7 +201,7 @@ func (w *writer) do(ctx context.Context, c runtime.Call) runtime.Reply {
 }
 
 func encode(v any) json.RawMessage {
-	text, err := plain(v)
+	text, err := jsonout.Line(v)
 	if err != nil {
 		return nil // only values of ours come here
 	}

@@ -2,6 +2,7 @@ package actionsbridge
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/runtime"
@@ -165,7 +167,7 @@ func decodeCall(members map[string]json.RawMessage) bridgeclient.Message {
 		Run: runtime.Call{
 			ID: in.CallID, Name: in.Name, Arguments: object(in.Arguments), Timeout: duration(in.TimeoutMS),
 			Target: runtime.Target{
-				RuntimeID: first(in.RuntimeID, in.TargetRuntimeID), RuntimeKey: in.TargetRuntimeKey,
+				RuntimeID: cmp.Or(in.RuntimeID, in.TargetRuntimeID), RuntimeKey: in.TargetRuntimeKey,
 				URLContains: in.TargetURLContains, TitleContains: in.TargetTitleContains,
 			},
 		},
@@ -180,10 +182,10 @@ func decodeCall(members map[string]json.RawMessage) bridgeclient.Message {
 			r.Err.With("runtime_id", to.RuntimeID).With("target_runtime_id", t.RuntimeID)
 			return r.Refused
 		}
-		to.RuntimeID = first(to.RuntimeID, t.RuntimeID)
-		to.RuntimeKey = first(to.RuntimeKey, t.RuntimeKey)
-		to.URLContains = first(to.URLContains, t.URLContains)
-		to.TitleContains = first(to.TitleContains, t.TitleContains)
+		to.RuntimeID = cmp.Or(to.RuntimeID, t.RuntimeID)
+		to.RuntimeKey = cmp.Or(to.RuntimeKey, t.RuntimeKey)
+		to.URLContains = cmp.Or(to.URLContains, t.URLContains)
+		to.TitleContains = cmp.Or(to.TitleContains, t.TitleContains)
 		to.TabID = t.TabID
 	}
 	if in.Name != importTool {
@@ -286,13 +288,6 @@ func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func duration(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // text returns the string raw holds, "" for anything else.
 func text(raw json.RawMessage) string {
 	if len(raw) == 0 || raw[0] != '"' {
@@ -308,11 +303,9 @@ func text(raw json.RawMessage) string {
 // marshal encodes one of the types of messages.go. They hold nothing that can
 // fail except raw JSON of the host; that costs the frame, not the process.
 func marshal(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return text
 }

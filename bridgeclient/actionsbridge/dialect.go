@@ -1,12 +1,14 @@
 package actionsbridge
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -125,7 +127,7 @@ func (d *Dialect) Status(host bridgeclient.Host, tab runtime.TabStatus, at time.
 		States:           states,
 		Actions:          tab.Actions,
 		Attachments:      tab.Attachments,
-		ObservedAt:       stamp(at),
+		ObservedAt:       jsonout.Time(at),
 	})
 }
 
@@ -142,7 +144,7 @@ func (d *Dialect) Event(ev runtime.Event) []byte {
 			RuntimeID:  ev.Tab.RuntimeID,
 			RuntimeKey: ev.Tab.RuntimeKey,
 			Record:     ev.Payload,
-			At:         stamp(ev.ObservedAt),
+			At:         jsonout.Time(ev.ObservedAt),
 		})
 	}
 	payload := ev.Payload
@@ -155,12 +157,12 @@ func (d *Dialect) Event(ev runtime.Event) []byte {
 		RuntimeID:      ev.Tab.RuntimeID,
 		Name:           ev.Name,
 		Event:          ev.PageEvent,
-		URL:            first(ev.URL, ev.Tab.URL),
+		URL:            cmp.Or(ev.URL, ev.Tab.URL),
 		Payload:        payload,
 		PreviousCallID: ev.PreviousCallID,
 	}
 	if !ev.ObservedAt.IsZero() {
-		item.ObservedAt = stamp(ev.ObservedAt)
+		item.ObservedAt = jsonout.Time(ev.ObservedAt)
 	}
 	return marshal(item)
 }
@@ -176,10 +178,10 @@ func (d *Dialect) Progress(call *bridgeclient.Call, p runtime.Progress, at time.
 		CallID:     call.ID,
 		RuntimeID:  call.RuntimeID,
 		Action:     call.Run.Name,
-		Entered:    first(entered, p.Primitive),
+		Entered:    cmp.Or(entered, p.Primitive),
 		Step:       p.Step,
 		Primitive:  p.Primitive,
-		ObservedAt: stamp(at),
+		ObservedAt: jsonout.Time(at),
 	})
 }
 
@@ -187,7 +189,7 @@ func (d *Dialect) Progress(call *bridgeclient.Call, p runtime.Progress, at time.
 // the item: the upstream bridge matches both, and a newer id of the same tab
 // would leave the call waiting.
 func (d *Dialect) Reply(call *bridgeclient.Call, reply runtime.Reply) []byte {
-	id := first(call.RuntimeID, reply.RuntimeID)
+	id := cmp.Or(call.RuntimeID, reply.RuntimeID)
 	output := reply.Output
 	if reply.Err != nil && len(reply.Answer) > 0 {
 		output = reply.Answer
@@ -222,4 +224,3 @@ func (d *Dialect) refuseCredential(provider string) bridgeclient.Message {
 }
 
 // stamp is the form of a time in items.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient/actionsbridge"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/faces/hub"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -38,12 +38,25 @@ type call struct {
 	event string     // name of the dom_event that must follow; "" for none
 }
 
+// site are the arguments of a call of an action of the site.
 func site(action, args string) string {
-	return `{"mode":"call","action":"` + action + `","arguments":` + args + `}`
+	return mode(runtime.Site{Mode: runtime.SiteCall, Action: action, Arguments: json.RawMessage(args)})
 }
 
+// mode are the arguments of a call of the site's tool.
+func mode(in runtime.Site) string {
+	args, err := in.JSON()
+	if err != nil {
+		panic(err) // all of them are written below
+	}
+	return string(args)
+}
+
+// state is the projection of the demo's map.
+const state = "board.state"
+
 var calls = []call{
-	{say: "What does this site offer?", name: runtime.SiteTool, args: `{"mode":"list"}`},
+	{say: "What does this site offer?", name: runtime.SiteTool, args: mode(runtime.Site{Mode: runtime.SiteList})},
 	{say: "A tool of the map that this one imports", name: runtime.SiteTool, args: site("helpers.headings", `{}`)},
 	{say: "Wait for content that arrives late", name: runtime.SiteTool, args: site("board.read_activity", `{}`)},
 	{
@@ -69,12 +82,12 @@ var calls = []call{
 	{
 		say:  "Read the page as state, in a few bytes",
 		name: runtime.SiteTool,
-		args: `{"mode":"state_summary","projection_name":"board.state","summary_name":"agent_context"}`,
+		args: mode(runtime.Site{Mode: runtime.SiteStateSummary, Projection: state, Summary: "agent_context"}),
 	},
 	{
 		say:  "Watch that state from now on",
 		name: runtime.SiteTool,
-		args: `{"mode":"state_watch","projection_name":"board.state","debounce_ms":50}`,
+		args: mode(runtime.Site{Mode: runtime.SiteStateWatch, Projection: state, DebounceMS: 50}),
 	},
 	{
 		say:   "Move the card: the watch tells what changed, unasked",
@@ -85,7 +98,7 @@ var calls = []call{
 	{
 		say:  "End the watch",
 		name: runtime.SiteTool,
-		args: `{"mode":"state_watch","projection_name":"board.state","enabled":false}`,
+		args: mode(runtime.Site{Mode: runtime.SiteStateWatch, Projection: state, Enabled: new(bool)}),
 	},
 	{
 		say:  "Delete another one and answer the browser's question",
@@ -96,7 +109,7 @@ var calls = []call{
 	{
 		say:  "Is the page still as the map says? One of the checks opens a card first",
 		name: runtime.SiteTool,
-		args: `{"mode":"check"}`,
+		args: mode(runtime.Site{Mode: runtime.SiteCheck}),
 	},
 	{
 		say:  "A call without its title is refused before anything happens",
@@ -389,11 +402,8 @@ func outline(item json.RawMessage) string {
 	prune(m)
 	kind, _ := m["type"].(string)
 	delete(m, "type")
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(m)
-	return kind + " " + strings.TrimSpace(b.String())
+	text, _ := jsonout.Line(m) // it was JSON
+	return kind + " " + string(text)
 }
 
 func prune(v any) {

@@ -73,7 +73,9 @@ func (a *app) connectBrowserBridge(
 	if flags.idle < 0 {
 		return usage("--idle is %s: expected 0s or more", flags.idle)
 	}
-	return a.withOperatedHost(ctx, operated, func(ctx context.Context, h *runtime.Host, o *ops.Ops) error {
+	return a.withOperatedHost(ctx, a.hostSettings(), operated, func(
+		ctx context.Context, h *runtime.Host, o *ops.Ops,
+	) error {
 		var reached contact
 		connected := o.Connection()
 		client, err := browserbridge.New(browserbridge.Options{

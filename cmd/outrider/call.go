@@ -44,7 +44,7 @@ func (a *app) callCommand() *cobra.Command {
 			if err := a.knownName(args[0]); err != nil {
 				return err
 			}
-			return a.withHost(cmd.Context(), func(ctx context.Context, h *runtime.Host) error {
+			return a.withHost(cmd.Context(), a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
 				reply := h.Do(ctx, runtime.Call{
 					ID:        uuid.NewString(),
 					Target:    firstTab(h),
@@ -100,10 +100,10 @@ func (a *app) knownName(name string) error {
 }
 
 // withHost opens a host for do and closes it, and all it started, afterwards.
-func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Host) error) error {
+func (a *app) withHost(ctx context.Context, s hostSettings, do func(context.Context, *runtime.Host) error) error {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
-	h, closing, err := a.openHost(ctx, nil)
+	h, closing, err := a.openHostAs(ctx, s, nil)
 	if err != nil {
 		return err
 	}
@@ -114,19 +114,18 @@ func (a *app) withHost(ctx context.Context, do func(context.Context, *runtime.Ho
 	return a.saveStorage(ctx, h)
 }
 
-// withHostAt is withHost with addresses in place of those of --open, where there are some.
-func (a *app) withHostAt(ctx context.Context, addresses []string, do func(context.Context, *runtime.Host) error) error {
-	if addresses != nil {
-		a.browser.open = addresses
-	}
-	return a.withHost(ctx, do)
-}
-
-// openHost opens a host by the flags. change, which may be nil, changes its options before. closing ends it.
+// openHost is openHostAs by the flags alone.
 func (a *app) openHost(
 	ctx context.Context, change func(*runtime.Options) error,
 ) (h *runtime.Host, closing func(), err error) {
-	options, err := a.readingOptions()
+	return a.openHostAs(ctx, a.hostSettings(), change)
+}
+
+// openHostAs opens a host. change, which may be nil, changes its options before. closing ends it.
+func (a *app) openHostAs(
+	ctx context.Context, s hostSettings, change func(*runtime.Options) error,
+) (h *runtime.Host, closing func(), err error) {
+	options, err := a.readingOptions(s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -65,18 +65,20 @@ func (a *app) checkCommand() *cobra.Command {
 			if at.URL != "" {
 				return a.checkOnFleet(cmd.Context(), at, how, x, before, out, artifacts)
 			}
+			settings := a.hostSettings()
 			if before != "" {
-				end, err := a.runBefore(cmd.Context(), before)
+				with, end, err := a.runBefore(cmd.Context(), settings, before)
 				if err != nil {
 					return err
 				}
 				defer end()
+				settings = with
 			}
 			if fix || heal {
 				fmt.Fprintln(a.stderr, "the repairs of checks are only proposed: nothing is written, and a check "+
 					"that fails fails")
 			}
-			return a.check(cmd.Context(), x, out, artifacts)
+			return a.check(cmd.Context(), settings, x, out, artifacts)
 		},
 	}
 	f := cmd.Flags()
@@ -114,16 +116,21 @@ func (a *app) checkCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, x plan.Expectations, out reports, artifacts string) error {
+func (a *app) check(
+	ctx context.Context, s hostSettings, x plan.Expectations, out reports, artifacts string,
+) error {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
 	o := a.runOptions("")
-	o.Evidence, o.Maps = out.files.Pictures() || artifacts != "", mend.FilesOf(a.browser.maps)
+	o.Evidence, o.Maps = out.files.Pictures() || artifacts != "", mend.FilesOf(s.maps)
 	progress := a.progress()
 	o.Starts = progress.Begin
 	var checked plan.Checked
 	var failed error
-	h, closing, err := a.openHost(ctx, func(with *runtime.Options) error { with.OnOpen = o.Opened.Add; return nil })
+	h, closing, err := a.openHostAs(ctx, s, func(with *runtime.Options) error {
+		with.OnOpen = o.Opened.Add
+		return nil
+	})
 	switch {
 	case err == nil:
 		defer closing()
@@ -133,7 +140,7 @@ func (a *app) check(ctx context.Context, x plan.Expectations, out reports, artif
 	case exitOf(err).code != exitFailed:
 		return err
 	default:
-		checked = plan.Unopened(a.browser.open, err)
+		checked = plan.Unopened(s.open, err)
 	}
 	if a.json {
 		a.printJSON(checked)

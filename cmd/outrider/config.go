@@ -77,18 +77,6 @@ func (a *app) trustsProject() (bool, error) {
 	return trustsProject(".")
 }
 
-// planMaps takes note of the maps that a plan names, which the command line names: they are
-// the user's, also where the project file names them too. They are added where there are no
-// others, or where also says so.
-func (b *browserFlags) planMaps(paths []string, also bool) {
-	b.projectMaps = slices.DeleteFunc(b.projectMaps, func(path string) bool {
-		return slices.ContainsFunc(paths, func(named string) bool { return sameFile(path, named) })
-	})
-	if also || len(b.maps) == 0 {
-		b.maps = append(b.maps, paths...)
-	}
-}
-
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -40,7 +40,6 @@ func (a *app) connectCommand() *cobra.Command {
   printf '%s\n' '{"type":"action_call","call_id":"1","name":"page.info","arguments":{}}' | outrider connect stdio: --open http://127.0.0.1:8080/`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.face = true
 			target := args[0]
 			if err := kit.check(a); err != nil {
 				return err
@@ -85,8 +84,9 @@ func (a *app) connectCommand() *cobra.Command {
 			} else {
 				target = "stdio:"
 			}
-			a.browser.watchMaps = true
-			return a.withOperatedHost(cmd.Context(), operated, func(
+			settings := a.hostSettings()
+			settings.watchMaps = true
+			return a.withOperatedHost(cmd.Context(), settings, operated, func(
 				ctx context.Context, h *runtime.Host, o *ops.Ops,
 			) error {
 				var reached contact
@@ -141,11 +141,11 @@ func (a *app) connectCommand() *cobra.Command {
 	return cmd
 }
 
-// withOperatedHost is withHost for a runtime that answers at --ops, from before its
+// withOperatedHost is withHost for a face that answers at --ops, from before its
 // browser starts until it is closed. An interrupt ends what do gets when calls that run
 // have been answered, or after --drain-timeout.
 func (a *app) withOperatedHost(
-	ctx context.Context, operated opsFlags, do func(context.Context, *runtime.Host, *ops.Ops) error,
+	ctx context.Context, s hostSettings, operated opsFlags, do func(context.Context, *runtime.Host, *ops.Ops) error,
 ) error {
 	o := newOps("the browser is starting")
 	stop, err := a.serveOps(ctx, o, operated.address)
@@ -153,8 +153,9 @@ func (a *app) withOperatedHost(
 		return err
 	}
 	defer stop()
-	a.onCall = o.OnCall
-	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+	s.face = true
+	s.onCall = o.OnCall
+	return a.withHost(ctx, s, func(ctx context.Context, h *runtime.Host) error {
 		defer o.Metrics.Watch(h)()
 		o.WaitFor("there is no connection to the bridge")
 		ctx, end := o.Draining(ctx, operated.drain, h.RefuseCalls)

@@ -25,7 +25,7 @@ func (a *app) coverageCommand() *cobra.Command {
 			if err != nil {
 				return usage("coverage needs --maps: %w", err)
 			}
-			return a.withHostAt(cmd.Context(), nil, func(ctx context.Context, h *runtime.Host) error {
+			return a.withHost(cmd.Context(), a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
 				pages, err := coverage.Of(ctx, h, files)
 				if err != nil {
 					return err

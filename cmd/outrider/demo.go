@@ -58,7 +58,7 @@ func (a *app) demoCommand() *cobra.Command {
 					Browser: browser.Options{
 						Path:      path,
 						Headed:    headed,
-						NoSandbox: a.withoutSandbox(false),
+						NoSandbox: a.withoutSandbox(a.hostSettings()),
 						Logger:    a.log,
 					},
 				},

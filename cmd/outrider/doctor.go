@@ -20,7 +20,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			defer cancel()
 			ctx, stop := context.WithTimeout(ctx, time.Minute)
 			defer stop()
-			options, err := a.runtimeOptions()
+			options, err := a.runtimeOptions(a.hostSettings())
 			if err != nil {
 				return err
 			}

@@ -122,7 +122,7 @@ func TestLimitsOfTabs(t *testing.T) {
 			origins: valueOrigins{"max-tabs": fromCommandLine},
 			browser: browserFlags{maxTabs: c.tabs, tabMemory: c.memory, maxState: "16MB", open: c.open},
 		}
-		if got, err := a.limits(); (err == nil) != c.ok || c.ok && got != c.want {
+		if got, err := a.limits(&a.browser); (err == nil) != c.ok || c.ok && got != c.want {
 			t.Errorf("--max-tabs %d --tab-memory %q: got %+v, %v, want %+v", c.tabs, c.memory, got, err, c.want)
 		}
 	}

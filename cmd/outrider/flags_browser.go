@@ -32,9 +32,7 @@ import (
 type browserFlags struct {
 	path, attach, userDataDir, viewport, locale, timezone, proxy, profile, engine string
 	headed, isolated, noSandbox, acceptDrafts                                     bool
-	// no flag: verbs that stay set it
-	watchMaps             bool
-	maps, open, allowMaps []string
+	maps, open, allowMaps                                                         []string
 	// no flag: those of maps that the project file names, and nobody trusts
 	projectMaps                                             []string
 	trustProject                                            bool
@@ -44,12 +42,9 @@ type browserFlags struct {
 	pacing                                                  time.Duration
 	secrets                                                 []string
 	httpCredentials                                         []string
-	secretsRead                                             int // how many of them were read
 	recording                                               recordingFlags
 	cdpLog                                                  string
 	storageState, saveStorageState, login                   string
-	// no flag: before addresses are opened
-	prepare func(context.Context, *runtime.Host) error
 }
 
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
@@ -131,10 +126,10 @@ func (b *browserFlags) inProfile() bool {
 
 var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`)
 
-// runtimeOptions turns the flags into what a host needs. The caller closes the
+// runtimeOptions turns settings into what a host needs. The caller closes the
 // engine in it after the host.
-func (a *app) runtimeOptions() (out runtime.Options, err error) {
-	out, err = a.readingOptions()
+func (a *app) runtimeOptions(s hostSettings) (out runtime.Options, err error) {
+	out, err = a.readingOptions(s)
 	if err == nil {
 		err = out.Ready()
 		if err != nil {
@@ -164,8 +159,8 @@ func (b *browserFlags) refuseLaunchFlags() error {
 
 // readingOptions is runtimeOptions that leaves maps to be read beside the start of the browser.
 // What is wrong with them is the error of Ready, after which the engine may be closed.
-func (a *app) readingOptions() (out runtime.Options, err error) {
-	b := &a.browser
+func (a *app) readingOptions(s hostSettings) (out runtime.Options, err error) {
+	b := &s.browserFlags
 	profile, ok := quirks.Profile(b.profile)
 	if !ok {
 		return runtime.Options{}, usage("--profile is %q: expected strict or extension", b.profile)
@@ -236,16 +231,16 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		options.Viewport.Height, _ = strconv.Atoi(m[2])
 	}
 	if options.Attach == "" {
-		options.NoSandbox = a.withoutSandbox(b.noSandbox)
+		options.NoSandbox = a.withoutSandbox(s)
 	}
-	if a.browser.pacing < 0 || a.browser.pacing > 10*time.Second {
-		return runtime.Options{}, usage("--pacing is %s: expected 0s to 10s", a.browser.pacing)
+	if b.pacing < 0 || b.pacing > 10*time.Second {
+		return runtime.Options{}, usage("--pacing is %s: expected 0s to 10s", b.pacing)
 	}
 	storage, err := plan.StorageOf(b.storageState, b.saveStorageState, b.login)
 	if err != nil {
 		return runtime.Options{}, usage("%w", err)
 	}
-	prepare, err := storage.Prepare(a.runOptions(""))
+	prepare, err := storage.Prepare(a.optionsOfRun(s, ""))
 	if err != nil {
 		return runtime.Options{}, usage("%s", fault.From(err).Message)
 	}
@@ -266,11 +261,11 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	if err != nil {
 		return runtime.Options{}, err
 	}
-	options.HTTPCredentials, err = a.readHTTPCredentials()
+	options.HTTPCredentials, err = s.readHTTPCredentials()
 	if err != nil {
 		return runtime.Options{}, err
 	}
-	limits, err := a.limits()
+	limits, err := a.limits(b)
 	if err != nil {
 		return runtime.Options{}, err
 	}
@@ -282,30 +277,30 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 		Registry:       catalog.Standard(),
 		Engine:         engine,
 		NewID:          uuid.NewString,
-		WatchMaps:      b.watchMaps,
+		WatchMaps:      s.watchMaps,
 		MapPermissions: permissions,
 		Browser:        options,
 		Open:           open,
-		CallTimeout:    a.callLimit,
+		CallTimeout:    s.callLimit,
 		Pacing:         pacing,
 		Quirks:         profile,
 		Version:        version,
 		Device:         device(),
 		Logger:         a.log,
-		OnCall:         a.onCall,
+		OnCall:         s.onCall,
 		Spans:          a.traces.Listener(),
 		Limits:         limits,
-		Secrets:        a.secrets,
-		Prepare:        plan.Both(prepare, b.prepare),
+		Secrets:        s.secrets,
+		Prepare:        plan.Both(prepare, s.prepare),
 	}
-	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, a.mapsAs(profile))
+	maps, read := runtime.ReadMaps(b.maps, out.Registry, engine, b.mapsAs(profile))
 	out.Maps, out.Ready = maps, sync.OnceValue(func() error { return a.refuseInvalid(read()) })
 	recorded := recordedRun{
 		Verb:    a.verb,
 		Profile: b.profile,
 		Maps:    b.maps,
-		Secrets: a.secrets,
-		Face:    a.face,
+		Secrets: s.secrets,
+		Face:    s.face,
 		AtEnd:   func(f func()) { a.atEnd = append(a.atEnd, f) },
 		Log:     a.log,
 		Lost:    a.lost.add,
@@ -320,33 +315,38 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 	return out, nil
 }
 
-// readSecrets reads the secrets of --secret, each once.
+// readSecrets reads the secrets of --secret, once.
 func (a *app) readSecrets(ctx context.Context) error {
-	for b := &a.browser; b.secretsRead < len(b.secrets); b.secretsRead++ {
-		if err := a.secrets.AddReference(ctx, b.secrets[b.secretsRead]); err != nil {
-			return usage("--secret %w", err)
+	a.secretsRead.Do(func() {
+		for _, reference := range a.browser.secrets {
+			if err := a.secrets.AddReference(ctx, reference); err != nil {
+				a.secretsFailed = usage("--secret %w", err)
+				return
+			}
 		}
-	}
-	return nil
+	})
+	return a.secretsFailed
 }
 
 // mapsAs are the options that maps are read with.
-func (a *app) mapsAs(profile quirks.Set) runtime.MapOptions {
+func (b *browserFlags) mapsAs(profile quirks.Set) runtime.MapOptions {
 	how := runtime.MapsIn(profile)
-	how.AcceptDrafts = a.browser.acceptDrafts
+	how.AcceptDrafts = b.acceptDrafts
 	how.Checked = checked.User(version)
-	how.Project = a.browser.projectMaps
+	how.Project = b.projectMaps
 	return how
 }
 
 // withoutSandbox says whether the browser runs without its sandbox. For root it
 // does, which is reported: somebody who gave no flag could not know.
-func (a *app) withoutSandbox(given bool) bool {
-	if !given && !a.browserless && os.Geteuid() == 0 {
-		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")
-		return true
+func (a *app) withoutSandbox(s hostSettings) bool {
+	if s.noSandbox || os.Geteuid() != 0 {
+		return s.noSandbox
 	}
-	return given
+	if !s.quiet {
+		fmt.Fprintln(a.stderr, "outrider: running as root, so the browser runs without its sandbox")
+	}
+	return true
 }
 
 // refuseInvalid shows what is wrong with the given maps. A folder offers its

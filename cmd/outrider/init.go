@@ -36,7 +36,8 @@ func (a *app) initCommand() *cobra.Command {
 				out = u.Hostname()
 			}
 			o := scaffold.Options{NewID: uuid.NewString, Now: time.Now, Submit: submit || naming.Local(u.Hostname())}
-			return a.withHostAt(cmd.Context(), args, func(ctx context.Context, h *runtime.Host) error {
+			settings := a.hostSettings().at(args)
+			return a.withHost(cmd.Context(), settings, func(ctx context.Context, h *runtime.Host) error {
 				progress := a.progress()
 				o.Progress = progress.Begin
 				written, err := scaffold.InitInto(ctx, h, o, out, force)

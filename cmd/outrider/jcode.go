@@ -165,7 +165,7 @@ func (a *app) jcodeFace(flags providerFlags) *jcode.Face {
 		},
 		Serve: func(ctx context.Context, idle time.Duration, do func(context.Context, *provider.Server) error) error {
 			flags.idle = idle
-			return a.withProvider(ctx, flags, do)
+			return a.withProvider(ctx, a.hostSettings(), flags, do)
 		},
 	}
 	// The flags are those of this process: they stand before the two dashes.

@@ -38,7 +38,7 @@ func (a *app) learnCommand() *cobra.Command {
 				sessions = append(sessions, calls)
 			}
 			o.NewID, o.Now = uuid.NewString, time.Now
-			return a.withHostAt(cmd.Context(), nil, func(ctx context.Context, h *runtime.Host) error {
+			return a.withHost(cmd.Context(), a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
 				return learn.Command(ctx, h, sessions, o, out, a.stdout, a.json)
 			})
 		},

@@ -23,7 +23,8 @@ func (a *app) locatorsCommand() *cobra.Command {
 		Example: "  outrider locators http://127.0.0.1:8080/ --element 'form button'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withHostAt(cmd.Context(), args, func(ctx context.Context, h *runtime.Host) error {
+			settings := a.hostSettings().at(args)
+			return a.withHost(cmd.Context(), settings, func(ctx context.Context, h *runtime.Host) error {
 				elements, err := picker.Elements(ctx, h, runtime.Target{}, element)
 				if err == nil && a.json {
 					a.printJSON(map[string]any{"ok": true, "elements": elements})

@@ -40,7 +40,6 @@ func (a *app) mcpCommand() *cobra.Command {
   outrider mcp --http 127.0.0.1:17346 --token-file token --tools 'pointer.*,cookie.*'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.face = true
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
 			if at.URL != "" {
@@ -68,8 +67,10 @@ func (a *app) mcpCommand() *cobra.Command {
 				return err
 			}
 			defer stop()
-			a.onCall = o.OnCall
-			options, err := a.readingOptions()
+			settings := a.hostSettings()
+			settings.face = true
+			settings.onCall = o.OnCall
+			options, err := a.readingOptions(settings)
 			if err != nil {
 				return err
 			}

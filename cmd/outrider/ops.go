@@ -57,8 +57,7 @@ func (a *app) maxStateFlag(cmd *cobra.Command) {
 }
 
 // limits reads them.
-func (a *app) limits() (l runtime.Limits, err error) {
-	b := &a.browser
+func (a *app) limits(b *browserFlags) (l runtime.Limits, err error) {
 	l.Tabs = b.maxTabs
 	if a.origins["max-tabs"] == byDefault && b.maxTabs > 0 {
 		l.Tabs = max(l.Tabs, len(b.open)) // who names more tabs than the default wants them

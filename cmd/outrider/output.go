@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/plain"
 )
 
 // printJSON writes one JSON document and a newline to stdout. What a terminal would obey is escaped.
 func (a *app) printJSON(v any) {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	line, err := jsonout.Line(v)
 	if err == nil {
-		_, err = io.WriteString(a.stdout, plain.Text(line.String()))
+		_, err = io.WriteString(a.stdout, plain.Text(string(line))+"\n")
 	}
 	if err != nil {
 		fmt.Fprintf(a.stderr, "outrider: writing the result: %v\n", err)

@@ -59,7 +59,7 @@ func TestPacingThatIsGiven(t *testing.T) {
 			if err := a.configure(cmd); err != nil {
 				t.Fatal(err)
 			}
-			options, err := a.runtimeOptions()
+			options, err := a.runtimeOptions(a.hostSettings())
 			if err != nil {
 				t.Fatal(err)
 			}

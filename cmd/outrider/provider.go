@@ -51,7 +51,6 @@ func (a *app) providerCommand() *cobra.Command {
   outrider provider --socket "$XDG_RUNTIME_DIR/outrider.sock"
   outrider provider --conformance -- outrider provider`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.face = true
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
 			if conformance {
@@ -63,7 +62,9 @@ func (a *app) providerCommand() *cobra.Command {
 			if at.URL != "" {
 				return a.relay(ctx, at, leased.Provider, leased.Options{Idle: flags.idle})
 			}
-			return a.withProvider(ctx, flags, func(ctx context.Context, s *provider.Server) error {
+			settings := a.hostSettings()
+			settings.face = true
+			return a.withProvider(ctx, settings, flags, func(ctx context.Context, s *provider.Server) error {
 				if socket != "" {
 					return a.serveSocket(ctx, socket, s)
 				}
@@ -88,9 +89,9 @@ func (a *app) providerCommand() *cobra.Command {
 // withProvider runs serve with a provider whose browser starts in the
 // background, and closes both afterwards.
 func (a *app) withProvider(
-	ctx context.Context, flags providerFlags, serve func(context.Context, *provider.Server) error,
+	ctx context.Context, s hostSettings, flags providerFlags, serve func(context.Context, *provider.Server) error,
 ) error {
-	options, err := a.readingOptions()
+	options, err := a.readingOptions(s)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,6 @@ import (
 	"github.com/outrider-run/outrider/internal/operate/profiling"
 	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime"
 )
 
 // Exit codes of the contract.
@@ -66,15 +66,14 @@ type app struct {
 	lost      *losses  // what could not be written
 	atEnd     []func() // run in reverse order when the verb has ended
 	log       *slog.Logger
-	browser   browserFlags
-	// browserless: the verb starts no browser itself.
-	browserless bool
-	face        bool                                   // the verb serves a client, whose calls are remembered
-	verb        string                                 // that runs
-	secrets     *mask.Set                              // standard output and standard error show none of them
-	traces      *traces.Traces                         // of what calls do; nil for none
-	onCall      func(runtime.Call) func(runtime.Reply) // hears of every call of the host; nil for nobody
-	origins     valueOrigins                           // of the flags that were given, by their name; see configure
+	browser   browserFlags   // nobody changes them once they are read; see hostSettings
+	verb      string         // that runs
+	secrets   *mask.Set      // standard output and standard error show none of them
+	traces    *traces.Traces // of what calls do; nil for none
+	origins   valueOrigins   // of the flags that were given, by their name; see configure
+
+	secretsRead   sync.Once
+	secretsFailed error
 }
 
 // longestWrite is how long standard output may take for one write after the end of a verb has come.

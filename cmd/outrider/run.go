@@ -87,7 +87,7 @@ func (a *app) runAction(
 	if !p.Heal && !p.Fix {
 		o.Locks = nil // it ends with what it does not find
 	}
-	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+	return a.withHost(ctx, a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
 		result := plan.Action(ctx, h, action, arguments, o)
 		failed := mend.Apply(result.Repairs, p.Fix)
 		if a.json {
@@ -105,13 +105,18 @@ func (a *app) runAction(
 }
 
 func (a *app) runOptions(artifacts string) plan.Options {
+	return a.optionsOfRun(a.hostSettings(), artifacts)
+}
+
+// optionsOfRun are the options of a run on a host with settings.
+func (a *app) optionsOfRun(s hostSettings, artifacts string) plan.Options {
 	return plan.Options{
 		NewID:       uuid.NewString,
-		CallTimeout: a.callLimit,
+		CallTimeout: s.callLimit,
 		Artifacts:   artifacts,
 		Folder:      a.folder("artifacts"),
 		Warn:        a.warn,
-		Secrets:     a.secrets,
+		Secrets:     s.secrets,
 	}
 }
 

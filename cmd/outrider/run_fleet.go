@@ -15,26 +15,25 @@ import (
 	"github.com/outrider-run/outrider/primitives/span"
 )
 
-// settings are the browser's flags that travel with a job.
-func (a *app) settings() remote.Settings {
-	b := &a.browser
-	s := remote.Settings{
-		Open:         b.open,
-		Viewport:     b.viewport,
-		Locale:       b.locale,
-		Timezone:     b.timezone,
-		Profile:      b.profile,
-		Engine:       b.engine,
-		AcceptDrafts: b.acceptDrafts,
-		AllowOrigins: b.allowOrigins,
-		BlockOrigins: b.blockOrigins,
-		AllowMaps:    b.allowMaps,
-		CallTimeout:  a.callLimit,
+// travelling are the settings that travel with a job.
+func (a *app) travelling(s hostSettings) remote.Settings {
+	out := remote.Settings{
+		Open:         s.open,
+		Viewport:     s.viewport,
+		Locale:       s.locale,
+		Timezone:     s.timezone,
+		Profile:      s.profile,
+		Engine:       s.engine,
+		AcceptDrafts: s.acceptDrafts,
+		AllowOrigins: s.allowOrigins,
+		BlockOrigins: s.blockOrigins,
+		AllowMaps:    s.allowMaps,
+		CallTimeout:  s.callLimit,
 	}
 	if a.origins["pacing"] != byDefault {
-		s.Pacing = &b.pacing
+		out.Pacing = &s.pacing
 	}
-	return s
+	return out
 }
 
 // workersOwn are flags that a job cannot bring: what they name is the worker's.
@@ -46,7 +45,7 @@ var workersOwn = []string{
 
 // onFleet sends the jobs that pack makes and shows them as they would be shown here.
 func (a *app) onFleet(
-	ctx context.Context, at fleetFlags, how jobFlags, out reports, show remote.Show,
+	ctx context.Context, settings hostSettings, at fleetFlags, how jobFlags, out reports, show remote.Show,
 	pack func(context.Context, *remote.Submission) ([]fleet.Job, error),
 ) (err error) {
 	if err := a.refuseGiven(
@@ -59,10 +58,10 @@ func (a *app) onFleet(
 	); err != nil {
 		return err
 	}
-	if len(a.browser.uploadDirs) > 0 { // of the environment or the user's file, which are for runs here too
+	if len(settings.uploadDirs) > 0 { // of the environment or the user's file, which are for runs here too
 		a.warn(errors.New("files of --upload-dir do not travel with jobs: a worker uploads from its own --upload-dir"))
 	}
-	for _, address := range a.browser.open {
+	for _, address := range settings.open {
 		if scheme, _, _ := strings.Cut(address, ":"); strings.EqualFold(scheme, "file") {
 			return usage("--open %s is a file of this machine, which a worker of a fleet does not have", address)
 		}
@@ -71,8 +70,9 @@ func (a *app) onFleet(
 	if err != nil {
 		return err
 	}
-	a.browserless = true
-	options, err := a.runtimeOptions() // what is wrong with flags and maps is said here, as it is without a fleet
+	settings.quiet = true
+	// What is wrong with flags and maps is said here, as it is without a fleet.
+	options, err := a.runtimeOptions(settings)
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,9 @@ func (a *app) onFleet(
 	s := remote.Submission{
 		Queue:        q,
 		Run:          how.Run,
-		Settings:     a.settings(),
-		Maps:         a.browser.maps,
-		Project:      a.browser.projectMaps,
+		Settings:     a.travelling(settings),
+		Maps:         settings.maps,
+		Project:      settings.projectMaps,
 		Evidence:     out.files.Pictures(),
 		Artifacts:    show.Artifacts,
 		Retries:      show.Retries,
@@ -174,7 +174,7 @@ func (a *app) runPlansOnFleet(
 	if done, err := a.idle(ctx, suite, p, out); done {
 		return err
 	}
-	a.browser.planMaps(suite.Maps(), false)
+	settings := a.hostSettings().withPlanMaps(suite.Maps(), false)
 	show := remote.Show{
 		Artifacts:    artifacts,
 		FailFast:     p.FailFast,
@@ -182,7 +182,9 @@ func (a *app) runPlansOnFleet(
 		Retries:      p.Retries,
 		RetriesGiven: a.retriesGiven(),
 	}
-	return a.onFleet(ctx, at, how, out, show, func(ctx context.Context, s *remote.Submission) ([]fleet.Job, error) {
+	return a.onFleet(ctx, settings, at, how, out, show, func(
+		ctx context.Context, s *remote.Submission,
+	) ([]fleet.Job, error) {
 		s.Vars = vars
 		return s.Cases(ctx, suite)
 	})
@@ -192,6 +194,7 @@ func (a *app) runPlansOnFleet(
 func (a *app) checkOnFleet(
 	ctx context.Context, at fleetFlags, how jobFlags, x plan.Expectations, before string, out reports, artifacts string,
 ) error {
+	settings := a.hostSettings()
 	var first *plan.Suite
 	if before != "" {
 		suite, _, closing, err := a.suite(runOnce(), []string{before}, true)
@@ -200,9 +203,9 @@ func (a *app) checkOnFleet(
 		}
 		defer closing()
 		first = suite
-		a.browser.planMaps(suite.Maps(), true)
+		settings = settings.withPlanMaps(suite.Maps(), true)
 	}
-	return a.onFleet(ctx, at, how, out, remote.Show{Artifacts: artifacts, Check: true}, func(
+	return a.onFleet(ctx, settings, at, how, out, remote.Show{Artifacts: artifacts, Check: true}, func(
 		ctx context.Context, s *remote.Submission,
 	) ([]fleet.Job, error) {
 		return s.Check(ctx, x, first)

@@ -24,7 +24,7 @@ func (a *app) reader(p caseFlags, paths []string, engine expr.Engine) caseReader
 		Secrets: a.browser.secrets,
 		Maps:    a.browser.maps,
 		Engine:  engine,
-		MapsAs:  a.mapsAs(profile),
+		MapsAs:  a.browser.mapsAs(profile),
 	}
 }
 
@@ -128,12 +128,12 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		return usage("--workers needs sessions of their own, so it does not go with --user-data-dir, nor with " +
 			"--attach without --isolated")
 	}
-	a.browser.planMaps(suite.Maps(), false)
-	storage, err := plan.StorageOf(a.browser.storageState, a.browser.saveStorageState, a.browser.login)
+	settings := a.hostSettings().withPlanMaps(suite.Maps(), false)
+	storage, err := plan.StorageOf(settings.storageState, settings.saveStorageState, settings.login)
 	if err != nil {
 		return usage("%w", err)
 	}
-	if a.browser.saveStorageState != "" && !suite.Single() {
+	if settings.saveStorageState != "" && !suite.Single() {
 		return usage(
 			"--save-storage-state is for one plan without data: %d cases would write the file", len(suite.Cases),
 		)
@@ -142,15 +142,14 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 	if err != nil {
 		return usage("%s", fault.From(err).Message)
 	}
-	a.browser.storageState = ""
-	a.browser.saveStorageState = ""
-	a.browser.login = "" // the cases have sessions of their own
+	settings = settings.withoutStorage() // the cases have sessions of their own
 	open := ""
-	if len(a.browser.open) > 0 {
-		open, a.browser.open = a.browser.open[0], a.browser.open[1:]
+	if len(settings.open) > 0 {
+		open = settings.open[0]
+		settings = settings.at(settings.open[1:])
 	}
 	o := a.runOptions(artifacts)
-	if err := o.Mend(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
+	if err := o.Mend(settings.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
 	}
 	ctx, cancel := a.bounded(ctx)
@@ -159,12 +158,16 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		app:      a,
 		flags:    p,
 		paths:    paths,
+		given:    settings.maps,
 		out:      out,
 		storage:  storage,
 		profile:  profile,
 		resolved: resolved,
 	}
-	h, closeHost, err := a.openHost(ctx, func(o *runtime.Options) error { r.maps = o.Maps; return nil })
+	h, closeHost, err := a.openHostAs(ctx, settings, func(o *runtime.Options) error {
+		r.maps = o.Maps
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -204,6 +207,7 @@ type planRun struct {
 	*app
 	flags   caseFlags
 	paths   []string
+	given   []string // the maps of the command line, or of the plans
 	out     reports
 	storage plan.Storage
 	profile bool
@@ -286,24 +290,24 @@ func (a *app) follow(o *plan.RunOptions, suite *plan.Suite) (done func()) {
 	return progress.Clear
 }
 
-// runBefore has a plan run in the host's first tab before its addresses are opened.
-func (a *app) runBefore(ctx context.Context, path string) (end func(), err error) {
+// runBefore are settings by which a plan runs in the host's first tab before its addresses are opened.
+func (a *app) runBefore(ctx context.Context, s hostSettings, path string) (with hostSettings, end func(), err error) {
 	suite, _, closing, err := a.suite(runOnce(), []string{path}, true)
 	if err != nil {
-		return nil, err
+		return s, nil, err
 	}
 	_, err = a.resolve(ctx, suite)
 	if err != nil {
 		closing()
-		return nil, err
+		return s, nil, err
 	}
-	a.browser.planMaps(suite.Maps(), true)
-	a.browser.prepare = func(ctx context.Context, h *runtime.Host) error {
+	s = s.withPlanMaps(suite.Maps(), true)
+	s.prepare = func(ctx context.Context, h *runtime.Host) error {
 		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: a.runOptions("")})
 		if !result.OK {
 			return result.Failure("--before " + path)
 		}
 		return nil
 	}
-	return closing, nil
+	return s, closing, nil
 }

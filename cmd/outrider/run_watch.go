@@ -21,7 +21,7 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 	defer engine.Close()
 	o := watch.Options{
 		Paths:    r.paths,
-		Maps:     r.browser.maps,
+		Maps:     r.given,
 		Run:      r.round,
 		Keys:     r.stdin,
 		Own:      []string{r.storage.To},
@@ -45,14 +45,14 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 			return nil, err
 		}
 		for _, m := range suite.Maps() {
-			if o.Maps == nil && !slices.Contains(r.browser.maps, m) {
+			if o.Maps == nil && !slices.Contains(r.given, m) {
 				return nil, usage("the browser was started without the map %s: end, and start again", m)
 			}
 		}
 		if r.maps != nil {
 			r.maps.Reload()
 		}
-		r.o.Locks, err = mend.LocksOf(r.browser.maps)
+		r.o.Locks, err = mend.LocksOf(r.given)
 		if err != nil {
 			return nil, err
 		}

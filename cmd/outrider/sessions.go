@@ -37,9 +37,10 @@ const leaseWithin = time.Minute
 func (a *app) lease(
 	ctx context.Context, q *queue.Queue, at fleetFlags, kind string, o leased.Options,
 ) (*session.Pipe, error) {
-	if a.browser.profile != "" { // the hub has no such flags
-		a.browserless = true
-		checked, err := a.runtimeOptions()
+	s := a.hostSettings()
+	s.quiet = true
+	if s.profile != "" { // the hub has no such flags
+		checked, err := a.runtimeOptions(s)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func (a *app) lease(
 		return nil, err
 	}
 	o.Timeout = a.callLimit
-	options, err := remote.PackSession(ctx, q, a.settings(), a.browser.maps, a.browser.projectMaps, o)
+	options, err := remote.PackSession(ctx, q, a.travelling(s), s.maps, s.projectMaps, o)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (a *app) stateCommand() *cobra.Command {
 }
 
 func (a *app) withStates(ctx context.Context, do func(context.Context, *states.Reader) error) error {
-	return a.withHost(ctx, func(ctx context.Context, h *runtime.Host) error {
+	return a.withHost(ctx, a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
 		return do(ctx, &states.Reader{
 			Host:        h,
 			Target:      firstTab(h),

@@ -39,10 +39,13 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// wrapping is a writer that writes to another.
+type wrapping interface{ Unwrap() io.Writer }
+
 // terminalFile is what a writer writes to in the end, when that is a file.
 func terminalFile(w io.Writer) (*os.File, bool) {
 	for {
-		outer, ok := w.(interface{ Unwrap() io.Writer })
+		outer, ok := w.(wrapping)
 		if !ok {
 			break
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ import (
 	"github.com/outrider-run/outrider/fleet/session"
 	"github.com/outrider-run/outrider/fleet/wire"
 	"github.com/outrider-run/outrider/fleet/worker"
-	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/internal/operate/ops"
 	"github.com/outrider-run/outrider/plan/remote"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -56,7 +55,7 @@ func (a *app) workerCommand() *cobra.Command {
 
 // work takes jobs from a fleet until ctx ends.
 func (a *app) work(ctx context.Context, at wire.Options, flags workerFlags) error {
-	options, err := a.runtimeOptions() // refuses flags that no job could run with
+	options, err := a.runtimeOptions(a.hostSettings()) // refuses flags that no job could run with
 	if err != nil {
 		return err
 	}
@@ -73,9 +72,8 @@ func (a *app) work(ctx context.Context, at wire.Options, flags workerFlags) erro
 		return err
 	}
 	defer stop()
-	a.onCall = o.OnCall
 	runner, err := remote.NewRunner(remote.Options{
-		Open:     a.jobOpener(offer),
+		Open:     a.jobOpener(offer, o),
 		NewID:    uuid.NewString,
 		Browsers: flags.Slots,
 		Trace:    a.traces.Job,
@@ -133,7 +131,7 @@ func (a *app) work(ctx context.Context, at wire.Options, flags workerFlags) erro
 
 // jobOpener opens a browser for a job: with the worker's flags, and what the job may say
 // beside them.
-func (a *app) jobOpener(offer *workerOffer) func(context.Context, remote.Request) (remote.Host, error) {
+func (a *app) jobOpener(offer *workerOffer, o *ops.Ops) func(context.Context, remote.Request) (remote.Host, error) {
 	return func(ctx context.Context, r remote.Request) (remote.Host, error) {
 		secrets := offer.Secrets(r.Tenant)
 		if r.Secrets != nil {
@@ -143,64 +141,70 @@ func (a *app) jobOpener(offer *workerOffer) func(context.Context, remote.Request
 				return remote.Host{}, err
 			}
 		}
-		return a.openJob(ctx, r, secrets)
+		settings := a.hostSettings()
+		settings.secrets = secrets
+		settings.onCall = o.OnCall
+		settings.quiet = true // said when the worker started
+		settings, err := jobSettings(settings, r)
+		if err != nil {
+			return remote.Host{}, err
+		}
+		return a.openJob(ctx, r, settings)
 	}
 }
 
-func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) (remote.Host, error) {
-	s := r.Settings
-	for _, address := range s.Open {
+// jobSettings are the settings of a job: those of the worker, with what the job may say beside them.
+func jobSettings(s hostSettings, r remote.Request) (hostSettings, error) {
+	job := r.Settings
+	for _, address := range job.Open {
 		scheme, _, _ := strings.Cut(address, ":")
 		if slices.Contains([]string{"file", "chrome"}, strings.ToLower(strings.TrimSpace(scheme))) {
-			return remote.Host{}, fault.New(
+			return s, fault.New(
 				fault.PermissionDenied, "the job wants to open %s: expected http or https", fault.Clip(address, 200),
 			)
 		}
 	}
-	own := *a // the flags of one job are not those of the next
-	b := &own.browser
-	if len(s.AllowOrigins) > 0 && len(b.allowOrigins) > 0 {
-		for _, origin := range s.AllowOrigins {
-			if !slices.Contains(b.allowOrigins, origin) {
-				return remote.Host{}, fault.New(
+	if len(job.AllowOrigins) > 0 && len(s.allowOrigins) > 0 {
+		for _, origin := range job.AllowOrigins {
+			if !slices.Contains(s.allowOrigins, origin) {
+				return s, fault.New(
 					fault.PermissionDenied,
 					"the job wants to reach %s, which is none of the origins that this worker allows", origin,
 				)
 			}
 		}
 	}
-	if len(s.AllowMaps) > 0 && !slices.Equal(s.AllowMaps, b.allowMaps) {
-		return remote.Host{}, fault.New(
+	if len(job.AllowMaps) > 0 && !slices.Equal(job.AllowMaps, s.allowMaps) {
+		return s, fault.New(
 			fault.PermissionDenied, "the job asks for --allow-maps, which this worker does not grant",
 		).Next("start the worker with the same --allow-maps")
 	}
-	if len(s.AllowOrigins) > 0 {
-		b.allowOrigins = s.AllowOrigins
+	if len(job.AllowOrigins) > 0 {
+		s.allowOrigins = job.AllowOrigins
 	}
-	b.blockOrigins = slices.Concat(b.blockOrigins, s.BlockOrigins)
+	s.blockOrigins = slices.Concat(s.blockOrigins, job.BlockOrigins)
 	if len(r.Maps) > 0 {
-		b.maps, b.projectMaps = r.Maps, r.Project
+		s.maps, s.projectMaps = r.Maps, r.Project
 	}
-	own.secrets = secrets
-	b.secrets = nil
-	b.prepare = r.Prepare
-	b.open = s.Open
-	b.engine = s.Engine
-	b.acceptDrafts = s.AcceptDrafts
-	b.viewport = cmp.Or(s.Viewport, b.viewport)
-	b.locale = cmp.Or(s.Locale, b.locale)
-	b.timezone = cmp.Or(s.Timezone, b.timezone)
-	b.profile = cmp.Or(s.Profile, b.profile)
-	b.noSandbox = b.noSandbox || os.Geteuid() == 0 // said when the worker started
-	if s.CallTimeout > 0 {
-		own.callLimit = s.CallTimeout
-	}
-	options, err := own.runtimeOptions()
+	s.prepare = r.Prepare
+	s.open = job.Open
+	s.engine = job.Engine
+	s.acceptDrafts = job.AcceptDrafts
+	s.viewport = cmp.Or(job.Viewport, s.viewport)
+	s.locale = cmp.Or(job.Locale, s.locale)
+	s.timezone = cmp.Or(job.Timezone, s.timezone)
+	s.profile = cmp.Or(job.Profile, s.profile)
+	s.callLimit = cmp.Or(max(job.CallTimeout, 0), s.callLimit)
+	return s, nil
+}
+
+func (a *app) openJob(ctx context.Context, r remote.Request, s hostSettings) (remote.Host, error) {
+	options, err := a.runtimeOptions(s)
 	if err != nil {
 		return remote.Host{}, fault.New(fault.InvalidInput, "the job's settings: %v", err)
 	}
-	if s.Pacing != nil {
-		options.Pacing = s.Pacing
+	if r.Settings.Pacing != nil {
+		options.Pacing = r.Settings.Pacing
 	}
 	heard := a.traces.Browser()
 	options.Spans, options.OnOpen = heard.Listener(), r.OnOpen
@@ -211,7 +215,7 @@ func (a *app) openJob(ctx context.Context, r remote.Request, secrets *mask.Set) 
 	}
 	return remote.Host{
 		Host:    h,
-		Secrets: secrets,
+		Secrets: s.secrets,
 		Within:  heard.Within,
 		Done:    func() { _ = options.Engine.Close() },
 	}, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/locator"
 	"github.com/outrider-run/outrider/runtime/browser"
 )
@@ -97,7 +98,7 @@ func (r *Recorder) picture(state *page, f *browser.ScreencastFrame) {
 }
 
 // paint covers boxes of the page, which is width CSS pixels wide, in its picture.
-func paint(data []byte, boxes []record.Box, width int) ([]byte, error) {
+func paint(data []byte, boxes []primitives.Rect, width int) ([]byte, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -117,11 +118,11 @@ func paint(data []byte, boxes []record.Box, width int) ([]byte, error) {
 }
 
 type boxesAnswer struct {
-	Secret []record.Box `json:"secret"`
+	Secret []primitives.Rect `json:"secret"`
 }
 
 // secretBoxes are where secret fields are, in the viewport of the tab.
-func (r *Recorder) secretBoxes(ctx context.Context, state *page) (out []record.Box, ok bool) {
+func (r *Recorder) secretBoxes(ctx context.Context, state *page) (out []primitives.Rect, ok bool) {
 	frames := state.page.Frames()
 	for i, f := range frames {
 		if i == maxFrames {

@@ -116,13 +116,13 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 
 // targetAnswer is what the page library says of the element that a call is about.
 type targetAnswer struct {
-	known   bool           // the page answered
-	Token   string         `json:"token"`
-	Element *likeness.Seen `json:"element"`
-	Box     *record.Box    `json:"box"`
-	Path    []int          `json:"path"`
-	Secret  bool           `json:"secret"`
-	point   *record.Point
+	known   bool             // the page answered
+	Token   string           `json:"token"`
+	Element *likeness.Seen   `json:"element"`
+	Box     *primitives.Rect `json:"box"`
+	Path    []int            `json:"path"`
+	Secret  bool             `json:"secret"`
+	point   *primitives.Point
 	// Snapshot is the document, where it was asked for too.
 	Snapshot *snapshotAnswer `json:"snapshot"`
 }
@@ -200,7 +200,7 @@ func (at place) find(ctx context.Context, in runtime.Invocation, more map[string
 			return out
 		}
 	case at.X != nil && at.Y != nil:
-		out.point = &record.Point{X: *at.X, Y: *at.Y}
+		out.point = &primitives.Point{X: *at.X, Y: *at.Y}
 		more["x"], more["y"] = *at.X, *at.Y
 		out.known = in.Page.Call(ctx, "", "record_target", more, &out) == nil
 		return out
@@ -233,7 +233,7 @@ func (a targetAnswer) target(snapshots []taken) *record.Target {
 		Point:      a.point,
 	}
 	if t.Point == nil && a.Box != nil {
-		t.Point = &record.Point{X: a.Box.X + a.Box.Width/2, Y: a.Box.Y + a.Box.Height/2}
+		t.Point = &primitives.Point{X: a.Box.X + a.Box.Width/2, Y: a.Box.Y + a.Box.Height/2}
 	}
 	for _, s := range snapshots {
 		if s.token == a.Token && !s.Main {

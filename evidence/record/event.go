@@ -6,6 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/primitives"
 )
 
 // Version is that of the format. A reader refuses a greater one.
@@ -177,27 +178,13 @@ type Target struct {
 	Element *likeness.Seen `json:"element,omitempty"`
 	// Candidates are the ways to name it, the one that should last longest first.
 	Candidates []locators.Locator `json:"candidates,omitempty"`
-	Box        *Box               `json:"box,omitempty"`   // in the viewport of the tab
-	Point      *Point             `json:"point,omitempty"` // where it is clicked
+	Box        *primitives.Rect   `json:"box,omitempty"`   // in the viewport of the tab
+	Point      *primitives.Point  `json:"point,omitempty"` // where it is clicked
 	Frame      string             `json:"frame,omitempty"` // "" is the main frame
 	// Path leads to it in the snapshot of its frame: places among children.
 	Path []int `json:"path,omitempty"`
 	// Secret: what it holds, and what is typed into it, is not recorded.
 	Secret bool `json:"secret,omitempty"`
-}
-
-// Box is a rectangle in CSS pixels.
-type Box struct {
-	X      float64 `json:"x"`
-	Y      float64 `json:"y"`
-	Width  float64 `json:"width"`
-	Height float64 `json:"height"`
-}
-
-// Point is a place in CSS pixels.
-type Point struct {
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
 }
 
 // StepEnd is the result of a step.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/outrider-run/outrider/internal/jsonout"
 )
 
 // Sink keeps entries. Its methods are called one at a time.
@@ -72,7 +74,7 @@ func (l *Log) Put(kind Kind, tab int, data any, resources ...string) {
 
 // PutAt is Put for an instant that has passed.
 func (l *Log) PutAt(at time.Time, kind Kind, tab int, data any, resources ...string) {
-	raw, err := encode(data)
+	raw, err := jsonout.Line(data)
 	if err == nil && l.mask != nil {
 		raw, err = l.masked(raw, kind, data)
 	}
@@ -84,7 +86,7 @@ func (l *Log) PutAt(at time.Time, kind Kind, tab int, data any, resources ...str
 	}
 	l.seq++
 	e := Event{Seq: l.seq, T: l.T(at), Kind: kind, Tab: tab, Data: raw}
-	line, err := encode(e)
+	line, err := jsonout.Line(e)
 	if err != nil {
 		l.failed(err)
 		return
@@ -198,15 +200,4 @@ func newResource(name, mediaType string, data []byte) Resource {
 	}
 	r.Stored = len(r.data)
 	return r
-}
-
-// encode is JSON on one line, with the text as it is.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

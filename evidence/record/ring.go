@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/outrider-run/outrider/internal/jsonout"
 )
 
 // Ring is a sink that remembers the last minutes. What is older, or more than fits, is forgotten; the
@@ -244,10 +246,10 @@ func (r *Ring) Write(f *File) (int, error) {
 
 // lineOf gives an event data, and returns it as a line.
 func lineOf(e *Event, data any) ([]byte, error) {
-	raw, err := encode(data)
+	raw, err := jsonout.Line(data)
 	if err != nil {
 		return nil, err
 	}
 	e.Data = raw
-	return encode(e)
+	return jsonout.Line(e)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/outrider-run/outrider/evidence/outfile"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -53,7 +54,7 @@ func (f *File) Resource(r Resource) error {
 		return nil
 	}
 	f.have[r.Name] = true
-	head, err := encode(r)
+	head, err := jsonout.Line(r)
 	if err != nil {
 		return err
 	}

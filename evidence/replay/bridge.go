@@ -3,6 +3,7 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -67,9 +68,9 @@ func fromBridge(items []bridgeItem) (*Log, error) {
 			if tabs[item.RuntimeID] == 0 {
 				tabs[item.RuntimeID] = len(tabs) + 1
 			}
-			name := firstOf(item.Name, item.Action)
+			name := cmp.Or(item.Name, item.Action)
 			c := Call{
-				Event:     firstOf(item.CallID, "line "+jsonText(i+1)),
+				Event:     cmp.Or(item.CallID, "line "+jsonText(i+1)),
 				Name:      name,
 				Arguments: item.Arguments,
 				Tab:       tabs[item.RuntimeID],
@@ -102,7 +103,7 @@ func fromBridge(items []bridgeItem) (*Log, error) {
 				l.Notes, "call "+item.CallID+" reads a projection that the log does not hold and is left out",
 			)
 		default:
-			if address := firstOf(item.URL, item.Tab.URL, item.TabURL); address != "" && l.Open == "" {
+			if address := cmp.Or(item.URL, item.Tab.URL, item.TabURL); address != "" && l.Open == "" {
 				l.Open = address
 			}
 		}

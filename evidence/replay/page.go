@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -34,7 +35,7 @@ func (p *player) evidence(ctx context.Context, c Call, target runtime.Target, h 
 	if err != nil {
 		return nil
 	}
-	pause(ctx, settleTime)
+	_ = primitives.Sleep(ctx, settleTime)
 	tab := 0
 	for _, t := range h.tabs() {
 		if t.RuntimeID == target.RuntimeID {

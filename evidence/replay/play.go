@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/internal/ownfolder"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -371,7 +372,7 @@ func (p *player) ready(ctx context.Context, c Call, pauses bool) {
 	if pauses {
 		gap = max(gap, c.Gap)
 	}
-	pause(ctx, min(time.Duration(gap)*time.Millisecond, longestGap))
+	_ = primitives.Sleep(ctx, min(time.Duration(gap)*time.Millisecond, longestGap))
 }
 
 func (p *player) call(ctx context.Context, h place, n int, c Call) CallResult {
@@ -471,16 +472,4 @@ func samePage(a, b string) bool {
 		return strings.TrimSuffix(text, "/")
 	}
 	return cut(a) == cut(b)
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -129,7 +130,7 @@ func fromSession(events []sessionEvent) (*Log, error) {
 		case "navigation":
 			if in.NewURL != "" {
 				if address == "" {
-					l.Open = firstOf(previousURL(e.Input), l.Open)
+					l.Open = cmp.Or(previousURL(e.Input), l.Open)
 				}
 				address = in.NewURL
 			}
@@ -159,7 +160,7 @@ func fromSession(events []sessionEvent) (*Log, error) {
 				continue
 			}
 			taken[i] = true
-			name := firstOf(in.Action, e.Name)
+			name := cmp.Or(in.Action, e.Name)
 			add(Call{Name: name, Arguments: in.Arguments, Expected: expectedOf(e)}, e)
 		case "transport":
 			if !strings.HasSuffix(e.Name, ".site_action_output") || in.Action == "" ||
@@ -180,17 +181,8 @@ func fromSession(events []sessionEvent) (*Log, error) {
 }
 
 func timeOf(e sessionEvent) time.Time {
-	t, _ := time.Parse(time.RFC3339Nano, firstOf(e.Timestamp, e.At)) // the zero time without
+	t, _ := time.Parse(time.RFC3339Nano, cmp.Or(e.Timestamp, e.At)) // the zero time without
 	return t
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 func previousURL(raw json.RawMessage) string {
@@ -219,7 +211,7 @@ func siteAction(raw json.RawMessage) string {
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(in.Action, &nested) // "" without
-	return firstOf(nested.Name, in.Name)
+	return cmp.Or(nested.Name, in.Name)
 }
 
 // siteArguments are those of the action that a call of actions.site names.
@@ -304,7 +296,7 @@ func expectedOf(e sessionEvent) Expected {
 		out.OK = false
 	}
 	if !out.OK {
-		out.Code = firstOf(o.Error.Code, o.Code)
+		out.Code = cmp.Or(o.Error.Code, o.Code)
 	}
 	return out
 }

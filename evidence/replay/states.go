@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -65,7 +66,7 @@ func (p *player) compareStates(ctx context.Context, h place, c Call, after []Cal
 			result.Verdict, result.Page = Different, p.evidence(ctx, c, p.target(h, c.Tab), h)
 			return
 		}
-		pause(ctx, stateRead)
+		_ = primitives.Sleep(ctx, stateRead)
 	}
 }
 

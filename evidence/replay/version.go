@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ func BisectVersion(ctx context.Context, l *Log, o Options, binary string, args [
 		}
 		if a.Verdict != b.Verdict || a.Is.OK != b.Is.OK || a.Is.Code != b.Is.Code || a.Is.Step != b.Is.Step {
 			d.Call = i + 1
-			d.Name = firstOf(a.Name, b.Name)
+			d.Name = cmp.Or(a.Name, b.Name)
 			d.Here = a.Is
 			d.There = b.Is
 			break

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/internal/element/lock"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -145,12 +146,7 @@ type Assertion struct {
 }
 
 // Box is where an element was in the viewport, in CSS pixels.
-type Box struct {
-	X      float64 `json:"x"`
-	Y      float64 `json:"y"`
-	Width  float64 `json:"width"`
-	Height float64 `json:"height"`
-}
+type Box = primitives.Rect
 
 // Reason is one failed expectation, and its place in the map.
 type Reason struct {

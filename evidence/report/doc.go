@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -159,5 +158,3 @@ func write(to Folder, format, file string, content []byte) error {
 	}
 	return to.WriteFile(file, content, 0o644)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

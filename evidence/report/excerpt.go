@@ -1,11 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"github.com/outrider-run/outrider/internal/jsonout"
 )
 
 const (
@@ -90,11 +91,9 @@ func selectorDiff(path, preferred, matched, candidate string) string {
 
 // quoted is text as a JSON string, with <, > and & as they are.
 func quoted(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(s) != nil {
+	text, err := jsonout.Line(s)
+	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(b.String())
+	return string(text)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -51,7 +52,7 @@ func annotate(b *bytes.Buffer, f Finding) {
 		props = append(props, "file="+property(filepath.ToSlash(fromHere(f.Place.File))))
 	}
 	if f.Place.Line > 0 {
-		props = append(props, "line="+itoa(f.Place.Line))
+		props = append(props, "line="+strconv.Itoa(f.Place.Line))
 	}
 	props = append(props, "title="+property(f.Rule))
 	fmt.Fprintf(b, "::%s %s::%s\n", f.Level, strings.Join(props, ","), data(line(f.Message)))

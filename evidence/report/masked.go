@@ -3,21 +3,14 @@ package report
 import (
 	"encoding/json"
 	"slices"
-)
 
-// Masker hides secrets: a mask.Set.
-type Masker interface {
-	Mask(text string) string
-	// MaskStrings masks the strings of JSON, and leaves names and numbers.
-	MaskStrings(raw json.RawMessage) json.RawMessage
-	// MaskLong masks a path: of secrets that are ordinary words or numbers it shows all.
-	MaskLong(text string) string
-}
+	"github.com/outrider-run/outrider/internal/mask"
+)
 
 // Masked is the run with its texts masked: what pages, maps and plans say. Outcomes, kinds,
 // times and numbers stay, so that each format is what its readers expect, whatever word or
 // number a secret is. So do paths of files, which a secret that is a word may be in by chance.
-func (r Run) Masked(m Masker) Run {
+func (r Run) Masked(m *mask.Set) Run {
 	r.Title = m.Mask(r.Title)
 	r.Suites = slices.Clone(r.Suites)
 	for i := range r.Suites {
@@ -31,7 +24,7 @@ func (r Run) Masked(m Masker) Run {
 	return r
 }
 
-func (s Suite) masked(m Masker) Suite {
+func (s Suite) masked(m *mask.Set) Suite {
 	s.Name = m.Mask(s.Name)
 	s.URL = m.Mask(s.URL)
 	s.File = m.MaskLong(s.File)
@@ -45,7 +38,7 @@ func (s Suite) masked(m Masker) Suite {
 	return s
 }
 
-func (t Test) masked(m Masker) Test {
+func (t Test) masked(m *mask.Set) Test {
 	t.Name = m.Mask(t.Name)
 	t.ID = m.Mask(t.ID)
 	t.Description = m.Mask(t.Description)
@@ -67,7 +60,7 @@ func (t Test) masked(m Masker) Test {
 	return t
 }
 
-func (p Place) masked(m Masker) Place {
+func (p Place) masked(m *mask.Set) Place {
 	p.File = m.MaskLong(p.File)
 	p.Pointer = m.Mask(p.Pointer)
 	p.Lines = slices.Clone(p.Lines)
@@ -77,7 +70,7 @@ func (p Place) masked(m Masker) Place {
 	return p
 }
 
-func maskedTexts(texts []Text, m Masker) []Text {
+func maskedTexts(texts []Text, m *mask.Set) []Text {
 	texts = slices.Clone(texts)
 	for i := range texts {
 		texts[i].Body = m.Mask(texts[i].Body)

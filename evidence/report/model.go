@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -151,7 +152,7 @@ func (t Totals) String() string {
 	var parts []string
 	for _, o := range Outcomes {
 		if t[o] > 0 {
-			parts = append(parts, itoa(t[o])+" "+string(o))
+			parts = append(parts, strconv.Itoa(t[o])+" "+string(o))
 		}
 	}
 	if parts == nil {
@@ -184,7 +185,7 @@ func (p Place) String() string {
 	if p.Line == 0 {
 		return p.File
 	}
-	return strings.TrimSpace(p.File + ":" + itoa(p.Line) + " " + p.Pointer)
+	return strings.TrimSpace(p.File + ":" + strconv.Itoa(p.Line) + " " + p.Pointer)
 }
 
 // The longest texts that a report carries. What is longer is cut.

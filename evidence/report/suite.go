@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -257,7 +258,7 @@ func Network(raw json.RawMessage, since time.Time) string {
 		}
 		status := "-"
 		if q.Status != 0 {
-			status = itoa(q.Status)
+			status = strconv.Itoa(q.Status)
 		}
 		fmt.Fprintf(&b, "%-4s %-6s %s  %.0f ms", status, line(q.Method), Shorten(line(q.URL), 300), q.Duration)
 		if q.Failure != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -81,7 +82,7 @@ func settled(
 		case !slices.Contains([]fault.Code{fault.StateSchemaValidationFailed, fault.StateProjectionFailed}, err.Code):
 			return ""
 		}
-		if !pause(limit, quiet) {
+		if !primitives.Pause(limit, quiet) {
 			return ""
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -199,7 +200,7 @@ func settle(
 		}
 		// A page that is still empty often does not have the declared form.
 		if !slices.Contains([]fault.Code{fault.StateSchemaValidationFailed, fault.StateProjectionFailed}, r.Err.Code) ||
-			!pause(limit, 200*time.Millisecond) {
+			!primitives.Pause(limit, 200*time.Millisecond) {
 			return // the read that follows says what is wrong
 		}
 	}
@@ -215,15 +216,6 @@ func settle(
 	call(ctx, runtime.Site{Mode: runtime.SiteStateWatch, Enabled: new(bool)})
 	for len(events) > 0 {
 		<-events
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/jsonout"
 )
 
 func (e *export) console(ev record.Event, c record.Console) {
@@ -103,7 +104,7 @@ func (e *export) request(ev record.Event, q record.Request) {
 	}
 	e.line(&e.network, map[string]any{"type": "resource-snapshot", "snapshot": map[string]any{
 		"pageref":         page(ev.Tab),
-		"startedDateTime": q.Began.UTC().Format("2006-01-02T15:04:05.000Z"),
+		"startedDateTime": jsonout.Time(q.Began),
 		"time":            q.DurationMS,
 		"_monotonicTime":  zero + float64(q.Began.Sub(e.from.Header.Started).Microseconds())/1000,
 		"_frameref":       q.Frame,

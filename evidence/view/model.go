@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/trace"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -154,7 +155,7 @@ func read(r *record.Recording) *recording {
 	m.Cut = r.Cut
 	m.Since = r.Header.Since
 	m.Title = cmp.Or(r.Header.Verb, "Recording")
-	m.Started = r.Header.Started.UTC().Format("2006-01-02T15:04:05.000Z")
+	m.Started = jsonout.Time(r.Header.Started)
 	m.Rows = []Row{}
 	m.Console = []Line{}
 	m.Requests = []Request{}

@@ -1,9 +1,9 @@
 package hub
 
 import (
-	"bytes"
 	"encoding/json"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -88,11 +88,9 @@ type errorItem struct {
 // marshal encodes one of the types above, without escaping what HTML would
 // need.
 func marshal(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return text
 }

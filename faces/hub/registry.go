@@ -435,13 +435,8 @@ func candidates(list []*entry) []candidate {
 	return out
 }
 
-func clip(s string) string {
-	const limit = 100
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "..."
-}
+// clip bounds what an answer repeats of what somebody else wrote.
+func clip(s string) string { return fault.Clip(s, 100) }
 
 // choose finds the one runtime of s. mu is held.
 func (h *Hub) choose(s Selector) (*entry, *fault.Error) {

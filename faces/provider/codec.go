@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/plain"
 )
 
@@ -129,11 +130,9 @@ func decodeRequest(line []byte) (req Request, id *string, failure *Failure) {
 // encodeLine encodes one message and its line end. What is hidden in texts of pages is escaped. Text of pages keeps its
 // angle brackets.
 func encodeLine(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return nil, err
 	}
-	return []byte(plain.Text(b.String())), nil
+	return []byte(plain.Text(string(text)) + "\n"), nil
 }

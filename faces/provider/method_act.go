@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives/effect"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -119,54 +120,7 @@ func (r *request) actOnText(
 
 // followed is what the runtime saw after an action.
 type followed struct {
-	Effects struct {
-		URL *struct {
-			To          string `json:"to"`
-			NewDocument bool   `json:"new_document"`
-			Loading     bool   `json:"loading"`
-		} `json:"url"`
-		Dialog *struct {
-			Type string `json:"type"`
-			Open bool   `json:"open"`
-		} `json:"dialog"`
-		Tabs []struct {
-			TabID int `json:"tab_id"`
-		} `json:"tabs"`
-		TabsRefused *struct {
-			Count int `json:"count"`
-			Limit int `json:"limit"`
-		} `json:"tabs_refused"`
-		Invalid []struct {
-			Target  elementHit `json:"target"`
-			Message string     `json:"message"`
-		} `json:"invalid"`
-		Texts     []string `json:"texts"`
-		Passed    []string `json:"passed"`
-		Downloads []struct {
-			ID       string `json:"download_id"`
-			Filename string `json:"filename"`
-			State    string `json:"state"`
-		} `json:"downloads"`
-		Requests *struct {
-			Pending int `json:"pending"`
-			First   []struct {
-				Method string `json:"method"`
-				URL    string `json:"url"`
-				Type   string `json:"type"`
-				Status int    `json:"status"`
-				Error  string `json:"error"`
-			} `json:"first"`
-		} `json:"requests"`
-		Values []struct {
-			Target  elementHit `json:"target"`
-			Length  int        `json:"length"`
-			Checked *bool      `json:"checked"`
-			Chosen  string     `json:"chosen"`
-		} `json:"values"`
-		Summary string   `json:"summary"`
-		Unseen  []string `json:"unseen"`
-		TabGone bool     `json:"tab_gone"`
-	} `json:"effects"`
+	Effects effect.Report `json:"effects"`
 }
 
 // elementHit is an element that an action was done to, as primitives report it.
@@ -184,6 +138,21 @@ type elementHit struct {
 		Width  json.Number `json:"width"`
 		Height json.Number `json:"height"`
 	} `json:"bounding_box"`
+}
+
+// hitOf is a target of a report.
+func hitOf(t *effect.Target) *elementHit {
+	if t == nil {
+		return nil
+	}
+	hit := &elementHit{TagName: t.TagName, Name: t.Name}
+	if t.ID != nil {
+		hit.ID = *t.ID
+	}
+	if t.Role != nil {
+		hit.Role = *t.Role
+	}
+	return hit
 }
 
 // element describes what was hit; nil for nothing.
@@ -238,7 +207,11 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 			" were closed: "+strconv.Itoa(refused.Count))
 	}
 	for _, i := range e.Invalid {
-		r.warn("field_invalid", strings.TrimSpace(cmp.Or(i.Target.Name, i.Target.TagName)+": "+i.Message))
+		name := ""
+		if i.Target != nil {
+			name = cmp.Or(i.Target.Name, i.Target.TagName)
+		}
+		r.warn("field_invalid", strings.TrimSpace(name+": "+i.Message))
 	}
 	for _, d := range e.Downloads {
 		if d.State == "refused" {
@@ -251,14 +224,14 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 	if e.Requests != nil {
 		for _, q := range e.Requests.First {
-			switch {
-			case q.Type == "document" && (q.Status == 204 || q.Status == 205):
+			switch e.OutcomeOf(q) {
+			case effect.NoContent:
 				r.warn("no_document", q.Method+" "+q.URL+" was answered without a document")
-			case q.Type == "document" && q.Error == "net::ERR_ABORTED" && e.URL == nil && len(e.Downloads) == 0:
+			case effect.NoDocument:
 				r.warn("no_document", q.Method+" "+q.URL+" brought no document")
-			case q.Error != "" && q.Error != "net::ERR_ABORTED":
+			case effect.Failed:
 				r.warn("request_failed", q.Method+" "+q.URL+" failed: "+q.Error)
-			case q.Status >= 400:
+			case effect.BadStatus:
 				r.warn("request_failed", q.Method+" "+q.URL+" was answered with "+strconv.Itoa(q.Status))
 			}
 		}
@@ -271,7 +244,7 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 	var values []map[string]any
 	for _, v := range e.Values {
-		one := map[string]any{"element": v.Target.element(), "length": v.Length}
+		one := map[string]any{"element": hitOf(v.Target).element(), "length": v.Length}
 		switch {
 		case v.Checked != nil:
 			one["checked"] = *v.Checked

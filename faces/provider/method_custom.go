@@ -28,7 +28,7 @@ func customMethods() []*method {
 			name:        "actions.list",
 			tier:        custom,
 			scope:       onPage,
-			run:         site(`{"mode":"list"}`),
+			run:         site(runtime.SiteList),
 			input:       params(pageMembers, "session_id"),
 			output:      anyObject,
 			description: "List the actions and states that the site's own map declares for the page.",
@@ -37,7 +37,7 @@ func customMethods() []*method {
 			name:        "actions.call",
 			tier:        custom,
 			scope:       onPage,
-			run:         site(`{"mode":"call"}`, "action", "arguments"),
+			run:         site(runtime.SiteCall, "action", "arguments"),
 			output:      anyObject,
 			input:       named(`"action":{"type":"string","minLength":1},"arguments":{"type":"object"}`, "action"),
 			description: "Run one declared site action.",
@@ -46,7 +46,7 @@ func customMethods() []*method {
 			name:        "state.read",
 			tier:        custom,
 			scope:       onPage,
-			run:         site(`{"mode":"state_read"}`, "projection_name"),
+			run:         site(runtime.SiteStateRead, "projection_name"),
 			output:      anyObject,
 			input:       named(`"projection_name":{"type":"string","minLength":1}`, "projection_name"),
 			description: "Read a declared projection of the page as data.",
@@ -55,7 +55,7 @@ func customMethods() []*method {
 			name:   "state.summary",
 			tier:   custom,
 			scope:  onPage,
-			run:    site(`{"mode":"state_summary"}`, "projection_name", "summary_name", "max_bytes"),
+			run:    site(runtime.SiteStateSummary, "projection_name", "summary_name", "max_bytes"),
 			output: anyObject,
 			input: params(pageMembers+`,"projection_name":{"type":"string","minLength":1},`+
 				`"summary_name":{"type":"string","minLength":1},"max_bytes":{"type":"integer","minimum":1}`,
@@ -136,12 +136,10 @@ func cancelRequest(_ context.Context, r *request) (any, *Failure) {
 
 // site calls the page's site tool: a mode of actions.site and the params that belong
 // to it.
-func site(mode string, members ...string) func(context.Context, *request) (any, *Failure) {
+func site(mode runtime.SiteMode, members ...string) func(context.Context, *request) (any, *Failure) {
 	return func(ctx context.Context, r *request) (any, *Failure) {
 		args := r.only(members...)
-		if err := json.Unmarshal([]byte(mode), &args); err != nil {
-			return nil, newFailure(InternalError, "the mode is not an object")
-		}
+		args["mode"] = mode
 		var out map[string]any
 		reply, err := r.do(ctx, runtime.SiteTool, args, &out)
 		if err != nil {

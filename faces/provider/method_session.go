@@ -1,6 +1,9 @@
 package provider
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 const ensureParams = `{"type":"object","required":["client_session_id"],"properties":{` +
 	`"client_session_id":{"type":"string","minLength":1,"maxLength":200},"browser_preference":{"type":"string"},` +
@@ -82,7 +85,7 @@ func ensureSession(ctx context.Context, r *request) (any, *Failure) {
 }
 
 // browserLabel is the browser's own name and version, such as Chrome/130.0.
-func (s *Server) browserLabel() string { return firstOf(s.opts.Host.Info().Browser, "Chromium") }
+func (s *Server) browserLabel() string { return cmp.Or(s.opts.Host.Info().Browser, "Chromium") }
 
 // closeSession ends a session. Requests that are waiting behind it fail with
 // session_not_found.

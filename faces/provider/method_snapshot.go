@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"strconv"
 )
 
@@ -129,7 +131,7 @@ func tree(title string, rows []row) (Snapshot, []Element) {
 			NodeID:     "n" + strconv.Itoa(i+2),
 			Role:       n.text("role"),
 			Name:       n.text("name"),
-			Text:       firstOf(n.text("text"), n.text("name")),
+			Text:       cmp.Or(n.text("text"), n.text("name")),
 			ElementRef: n.text("ref"),
 			Actionable: n.actionable(),
 			State:      n.state(),
@@ -155,10 +157,7 @@ func tree(title string, rows []row) (Snapshot, []Element) {
 }
 
 func depthOf(v any) int {
-	n, ok := v.(interface{ Int64() (int64, error) })
-	if !ok {
-		return 0
-	}
-	d, _ := n.Int64()
+	n, _ := v.(json.Number)
+	d, _ := n.Int64() // 0 for none
 	return int(d)
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -167,7 +168,7 @@ func (ss *sessions) turn(r *request) *turn {
 		return newTurn()
 	}
 	page := ""
-	if n, ok := tabNumber(firstOf(in.PageID, in.TabID)); ok && !r.method.concernsAll {
+	if n, ok := tabNumber(cmp.Or(in.PageID, in.TabID)); ok && !r.method.concernsAll {
 		page = strconv.Itoa(n)
 	}
 	return s.order.enter(page)
@@ -293,13 +294,4 @@ func tabNumber(id string) (int, bool) {
 	}
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && n > 0 && strconv.Itoa(n) == digits
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

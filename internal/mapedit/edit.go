@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -142,13 +143,11 @@ func place(list []string, name string) int {
 
 // plain is a string without the escapes that HTML needs.
 func plain(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return text
 }
 
 // spaced writes a list of plain values with a space after each comma.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -161,13 +162,11 @@ func stringEnd(raw []byte, i int) int {
 }
 
 func quote(text string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(text) != nil {
+	quoted, err := jsonout.Line(text)
+	if err != nil {
 		return []byte(`""`)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return quoted
 }
 
 // Fault is an error with its message, its evidence and its fields masked.

@@ -14,7 +14,6 @@ import (
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 // guard asks the fleet before each call that can change something: after the fleet said
@@ -85,28 +84,6 @@ type guardedSession struct {
 
 func (s guardedSession) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 	return s.guard.do(ctx, s.Session, call)
-}
-
-// Route answers requests where the session can.
-func (s guardedSession) Route(ctx context.Context, rules []*browser.Route) error {
-	to, ok := s.Session.(interface {
-		Route(ctx context.Context, rules []*browser.Route) error
-	})
-	if !ok {
-		return fault.New(fault.CapabilityUnavailable, "requests cannot be answered in this session")
-	}
-	return to.Route(ctx, rules)
-}
-
-// SignIn signs in where the session can.
-func (s guardedSession) SignIn(ctx context.Context, c browser.Credentials) error {
-	to, ok := s.Session.(interface {
-		SignIn(ctx context.Context, c browser.Credentials) error
-	})
-	if !ok {
-		return fault.New(fault.CapabilityUnavailable, "nobody can sign in in this session")
-	}
-	return to.SignIn(ctx, c)
 }
 
 // guardedHost is a host with a guard before it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/schema"
 )
 
@@ -40,14 +41,11 @@ func schemaText(wholeSteps bool) []byte {
 	root.put("title", "Outrider plan")
 	root.put("$comment", "Generated from package plan/spec by make generate. Do not edit.")
 	root.put("$defs", g.defs)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(root); err != nil {
+	text, err := jsonout.File(root, "  ")
+	if err != nil {
 		panic(err) // texts and numbers
 	}
-	return b.Bytes()
+	return text
 }
 
 // verbs are the members of which a step has one at most.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -257,7 +258,7 @@ func describeScreenshot(
 		Encoded:          encodedImage{Width: m.Width, Height: m.Height, Resized: m.Resized},
 		Viewport:         v,
 		URL:              url,
-		CapturedAt:       at.UTC().Format("2006-01-02T15:04:05.000Z"),
+		CapturedAt:       jsonout.Time(at),
 		SurfaceIdentity:  surfaceTarget,
 		Freshness:        "unverified",
 		DelayMSApplied:   in.DelayMS,

@@ -52,8 +52,8 @@ type Comparison struct {
 type Compared struct {
 	Failed []string `json:"failed"` // members that the element does not meet
 	// Facts and Box are those of the element when it is not the chosen one.
-	Facts *ElementFacts `json:"facts,omitempty"`
-	Box   *Box          `json:"box,omitempty"`
+	Facts *ElementFacts    `json:"facts,omitempty"`
+	Box   *primitives.Rect `json:"box,omitempty"`
 	// Text and Value show what counts of a text: where it departs from what was
 	// expected, or has it.
 	Text  *Shown `json:"text,omitempty"`
@@ -109,22 +109,14 @@ type Match struct {
 	// Facts describe the chosen element; nil when nothing was found.
 	Facts *ElementFacts `json:"facts,omitempty"`
 	// Box is where the chosen element is in the viewport.
-	Box *Box `json:"box,omitempty"`
-}
-
-// Box is a rectangle in CSS pixels of the viewport.
-type Box struct {
-	X      float64 `json:"x"`
-	Y      float64 `json:"y"`
-	Width  float64 `json:"width"`
-	Height float64 `json:"height"`
+	Box *primitives.Rect `json:"box,omitempty"`
 }
 
 // NearMiss is what elements have in place of the predicate that they do not meet.
 type NearMiss struct {
-	Count  int      `json:"count"`
-	Values []string `json:"values"` // of the first three
-	Box    *Box     `json:"box,omitempty"`
+	Count  int              `json:"count"`
+	Values []string         `json:"values"` // of the first three
+	Box    *primitives.Rect `json:"box,omitempty"`
 }
 
 // TriedCandidate is one probe for one candidate.

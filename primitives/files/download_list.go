@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/listing"
 )
@@ -43,10 +44,10 @@ func describeDownload(d primitives.Download) downloadEntry {
 		Received: d.Received,
 		Total:    d.Total,
 		SHA256:   d.SHA256,
-		Started:  listing.Timestamp(d.Started),
+		Started:  jsonout.Time(d.Started),
 	}
 	if !d.Ended.IsZero() {
-		e.Ended = listing.Timestamp(d.Ended)
+		e.Ended = jsonout.Time(d.Ended)
 	}
 	return e
 }

@@ -1,10 +1,9 @@
-// Package listing has what lists of recorded entries share: filters, the newest entries, and time stamps. It
+// Package listing has what lists of recorded entries share: filters and the newest entries. It
 // knows none of the entries. Families that list what was recorded call it.
 package listing
 
 import (
 	"slices"
-	"time"
 )
 
 // Passes says whether v passes a filter; an empty filter passes everything.
@@ -18,7 +17,5 @@ func Newest[T any](list []T, limit int) (kept []T, omitted int) {
 	omitted = max(0, len(list)-limit)
 	return list[omitted:], omitted
 }
-
-func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 const defaultEntries = 100

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/listing"
 )
@@ -51,7 +52,7 @@ var consoleList = primitives.Define("console.list", func(
 		Entries:        []consoleEntry{},
 		Cursor:         log.Last,
 		Dropped:        log.Dropped,
-		RecordingSince: listing.Timestamp(log.Since),
+		RecordingSince: jsonout.Time(log.Since),
 	}
 	for _, m := range log.Messages {
 		if m.Seq <= in.Since || !listing.Passes(in.Levels, m.Level) || !listing.Passes(in.Sources, m.Source) ||
@@ -68,7 +69,7 @@ var consoleList = primitives.Define("console.list", func(
 			URL:       m.URL,
 			Line:      m.Line,
 			Column:    m.Column,
-			At:        listing.Timestamp(m.At),
+			At:        jsonout.Time(m.At),
 		})
 	}
 	out.Entries, out.Omitted = listing.Newest(out.Entries, in.Limit)

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/primitives/listing"
 )
 
 type networkGetIn struct {
@@ -75,7 +75,7 @@ var networkGet = primitives.Define("network.get", func(
 		return out, nil
 	}
 	return networkGetOut{}, fault.New(fault.TargetNotFound, "no recorded request has this id").With("id", in.ID).
-		With("recording_since", listing.Timestamp(log.Since)).Next("ask network.list for the ids that are there")
+		With("recording_since", jsonout.Time(log.Since)).Next("ask network.list for the ids that are there")
 })
 
 func describeBody(body primitives.NetworkBody) *bodyOut {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/listing"
@@ -84,7 +85,7 @@ var networkList = primitives.Define("network.list", func(
 		Cursor:         log.Last,
 		Inflight:       log.Inflight,
 		Dropped:        log.Dropped,
-		RecordingSince: listing.Timestamp(log.Since),
+		RecordingSince: jsonout.Time(log.Since),
 	}
 	part := address.Part(in.URLContains)
 	for _, r := range log.Requests {
@@ -104,7 +105,7 @@ var networkList = primitives.Define("network.list", func(
 		blocked := []blockedEntry{}
 		for _, b := range log.Blocked {
 			blocked = append(blocked, blockedEntry{
-				listing.Timestamp(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page,
+				jsonout.Time(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page,
 			})
 		}
 		blocked, _ = listing.Newest(blocked, in.Limit)
@@ -122,7 +123,7 @@ func describeRequest(r primitives.NetworkRequest) networkEntry {
 		State:         r.State,
 		Status:        r.Status,
 		MimeType:      r.MimeType,
-		StartedAt:     listing.Timestamp(r.Started),
+		StartedAt:     jsonout.Time(r.Started),
 		DurationMS:    milliseconds(r.Duration),
 		FirstByteMS:   milliseconds(r.FirstByte),
 		Bytes:         r.Bytes,

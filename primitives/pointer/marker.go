@@ -3,6 +3,7 @@ package pointer
 import (
 	"context"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
 	"github.com/outrider-run/outrider/primitives/arguments"
@@ -45,7 +46,7 @@ type markerOut struct {
 }
 
 func markerAnswer(m session.MarkerPlace) markerOut {
-	return markerOut{m.ID, m.Type, m.Location, m.ResolvedAt.UTC().Format("2006-01-02T15:04:05.000Z07:00")}
+	return markerOut{m.ID, m.Type, m.Location, jsonout.Time(m.ResolvedAt)}
 }
 
 // markerQuery resolves a marker. It is no pure read: the recipe is run, its

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/arguments"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -192,7 +193,7 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 			ID:        "transfer-" + strconv.Itoa(s.last),
 			Label:     strings.TrimSpace(d.Key.Label),
 			Format:    d.Format,
-			CreatedAt: stamp(now),
+			CreatedAt: jsonout.Time(now),
 		}}
 	}
 	size := transferSize(d.Value)
@@ -207,7 +208,7 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 		item.expires = now.Add(d.Ttl)
 		item.Source = d.Source
 		item.Metadata = d.Metadata
-		item.ExpiresAt = stamp(item.expires)
+		item.ExpiresAt = jsonout.Time(item.expires)
 		item.Redaction = map[string]any{"log_payload": false}
 		maps.Copy(item.Redaction, d.Redaction)
 		item.SafePreview = item.Redaction["safe_preview"]
@@ -254,8 +255,6 @@ func mergedMembers(object, over json.RawMessage) json.RawMessage {
 	}
 	return out
 }
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // transferSize is that of the text of a string and of the JSON of anything else.
 func transferSize(value json.RawMessage) int {

@@ -90,7 +90,7 @@ func (t *Template) Reads() []Read {
 func reads(n node, out []Read) []Read {
 	switch n := n.(type) {
 	case *slot:
-		if p, ok := n.program.(interface{ Members() [][2]string }); ok {
+		if p, ok := n.program.(parsed); ok {
 			for _, m := range p.Members() {
 				out = append(out, Read{n.pointer, m[0], m[1]})
 			}

@@ -58,6 +58,12 @@ func (p *nativeProgram) Eval(ctx context.Context, in Input, l Limits) (Value, er
 	return v, err
 }
 
+// parsed is a Program that knows the names in its text. Programs of the native engine are; those of blues are not.
+type parsed interface {
+	Named() []string
+	Members() [][2]string
+}
+
 // Members is jsonata's.
 func (p *nativeProgram) Members() [][2]string { return p.program.Members() }
 
@@ -68,22 +74,19 @@ func (p *nativeProgram) Named() []string { return p.program.Named() }
 // or "output.status" for a member of one. One that comes by it in another way, such as
 // $lookup($, 'error'), does not.
 func Reads(p Program, members ...string) bool {
-	parsed, ok := p.(interface {
-		Named() []string
-		Members() [][2]string
-	})
+	names, ok := p.(parsed)
 	if !ok { // another engine keeps no tree; the language is the same
 		native, err := jsonata.Compile(p.Source())
 		if err != nil {
 			return false
 		}
-		parsed = native
+		names = native
 	}
 	return slices.ContainsFunc(members, func(m string) bool {
 		if of, member, path := strings.Cut(m, "."); path {
-			return slices.Contains(parsed.Members(), [2]string{of, member})
+			return slices.Contains(names.Members(), [2]string{of, member})
 		}
-		return slices.Contains(parsed.Named(), m)
+		return slices.Contains(names.Named(), m)
 	})
 }
 

@@ -78,7 +78,7 @@ func (t *Attachments) opened(r attachedRow, opens *manifest.Opens) (msg call.Cal
 	}
 	return call.Call{
 		Name:      call.SiteTool,
-		Arguments: call.JSON(map[string]any{"mode": "call", "action": name, "arguments": arguments}),
+		Arguments: call.JSON(call.Site{Mode: call.CallAction, Action: name, Arguments: arguments}),
 	}, nil
 }
 

@@ -403,9 +403,6 @@ func (b *Browser) ProfileDir() string {
 // Attached reports whether the browser was running before us.
 func (b *Browser) Attached() bool { return b.process == nil }
 
-// Sandboxed reports whether Chromium's sandbox is on, as far as we decide.
-func (b *Browser) Sandboxed() bool { return !b.noSandbox }
-
 // Done is closed when the browser is lost or closed.
 func (b *Browser) Done() <-chan struct{} { return b.done }
 

@@ -16,9 +16,6 @@ import (
 // Credentials are a name and a password for the servers of one origin (HTTP authentication).
 type Credentials = route.Credentials
 
-// OriginOf is the origin of a web address as Chromium writes it, "" for others.
-func OriginOf(text string) string { return address.Origin(text) }
-
 // signedIn takes a name and a password out of an address that is to be opened. The origin's
 // servers get them when they ask; the document has an address without them, and so has
 // whatever it leads to.

@@ -4,28 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Encoded is the reply whose output is v. The page's text stays as it is: no
 // character is escaped that JSON allows.
 func Encoded(v any) Reply {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := jsonout.Line(v)
+	if err != nil {
 		return Reply{Err: fault.Wrap(fault.Internal, err, "encoding the result")}
 	}
-	return Reply{Output: bytes.TrimSuffix(b.Bytes(), []byte("\n"))}
+	return Reply{Output: text}
 }
 
 // JSON is v as Encoded writes it, nil for what cannot be written.
 func JSON(v any) json.RawMessage { return Encoded(v).Output }
-
-// Time is the form of times in outputs: RFC 3339 in UTC, with milliseconds.
-func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // WithMember adds a member to the end of a JSON object.
 func WithMember(object json.RawMessage, name string, value any) json.RawMessage {
@@ -45,15 +40,32 @@ func WithMember(object json.RawMessage, name string, value any) json.RawMessage 
 // Value is what the call gave: of a primitive the member value of its envelope
 // {ok, primitive, adapter, value}, else the output as it is.
 func (r Reply) Value() json.RawMessage {
+	value, _ := r.inEnvelope()
+	return value
+}
+
+func (r Reply) inEnvelope() (value json.RawMessage, enveloped bool) {
 	var envelope struct {
 		OK        bool            `json:"ok"`
 		Primitive string          `json:"primitive"`
 		Value     json.RawMessage `json:"value"`
 	}
 	if json.Unmarshal(r.Output, &envelope) == nil && envelope.OK && envelope.Primitive != "" && envelope.Value != nil {
-		return envelope.Value
+		return envelope.Value, true
 	}
-	return r.Output
+	return r.Output, false
+}
+
+// WithValue is the reply of a call that gave another value, in an envelope where it has one.
+func (r Reply) WithValue(value json.RawMessage) Reply {
+	if _, enveloped := r.inEnvelope(); enveloped {
+		var members map[string]json.RawMessage
+		_ = json.Unmarshal(r.Output, &members) // it is an envelope
+		members["value"] = value
+		value = JSON(members)
+	}
+	r.Output = value
+	return r
 }
 
 // ValueOf is what an action computed: the member value of its output, or all of

@@ -101,7 +101,7 @@ func mapPostcondition(match *sites.Match) (raw json.RawMessage, containing strin
 }
 
 // projection compiles a declared projection.
-func (m *Maps) projection(raw json.RawMessage) (*projection.Projection, []projection.Problem) {
+func (m *Maps) projection(raw json.RawMessage) (*projection.Projection, []manifest.Problem) {
 	if m.how.Salvage {
 		return projection.CompileAsItComes(raw, m.Engine)
 	}
@@ -111,11 +111,7 @@ func (m *Maps) projection(raw json.RawMessage) (*projection.Projection, []projec
 // projectionProblems checks a declared projection when its map loads.
 func (m *Maps) projectionProblems(raw json.RawMessage) []manifest.Problem {
 	_, problems := m.projection(raw)
-	out := make([]manifest.Problem, len(problems))
-	for i, p := range problems {
-		out[i] = manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message}
-	}
-	return out
+	return problems
 }
 
 // projectionWarnings lists what is suspicious about the expressions of a
@@ -125,7 +121,7 @@ func (m *Maps) projectionWarnings(raw json.RawMessage) []manifest.Problem {
 	if p == nil {
 		return nil
 	}
-	return mapProblems(p.Warnings(), "")
+	return p.Warnings()
 }
 
 // postconditionWarnings is the same for the postcondition of a workflow.
@@ -134,13 +130,10 @@ func (m *Maps) postconditionWarnings(raw json.RawMessage) []manifest.Problem {
 	if err != nil {
 		return nil
 	}
-	return mapProblems(pc.Warnings(), "/postcondition")
-}
-
-func mapProblems(found []projection.Problem, at string) []manifest.Problem {
 	var out []manifest.Problem
-	for _, p := range found {
-		out = append(out, manifest.Problem{Pointer: at + p.Pointer, Code: p.Code, Message: p.Message})
+	for _, p := range pc.Warnings() {
+		p.Pointer = "/postcondition" + p.Pointer
+		out = append(out, p)
 	}
 	return out
 }
@@ -180,13 +173,13 @@ func (m *Maps) workflowProblems(raw json.RawMessage) (problems, warnings []manif
 	how.Arguments = m.arguments()
 	program, wrong := workflow.Compile(raw, how)
 	for _, p := range wrong {
-		problems = append(problems, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+		problems = append(problems, p.Problem)
 	}
 	if program == nil {
 		return problems, nil
 	}
 	for _, p := range program.Warnings() {
-		warnings = append(warnings, manifest.Problem{Pointer: p.Pointer, Code: p.Code, Message: p.Message})
+		warnings = append(warnings, p.Problem)
 	}
 	if pc := program.Postcondition(); pc != nil {
 		warnings = append(warnings, m.postconditionWarnings(pc)...)

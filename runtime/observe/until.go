@@ -17,16 +17,22 @@ type Pages interface {
 	LivePage(ctx context.Context) (primitives.Page, error)
 }
 
+// A page of a browser is each of these; a page of a test may be none.
+type (
+	losable  interface{ Lost() bool }
+	settling interface{ Settle(ctx context.Context) }
+)
+
 // Detached reports whether a page was closed or lost with its browser.
 func Detached(page primitives.Page) bool {
-	p, ok := page.(interface{ Lost() bool })
+	p, ok := page.(losable)
 	return ok && p.Lost()
 }
 
 // Settle waits until the document that is there, or on its way, has loaded: for who reads
 // the page once. It is bounded by the page and by half of what ctx leaves.
 func Settle(ctx context.Context, page primitives.Page) {
-	p, ok := page.(interface{ Settle(ctx context.Context) })
+	p, ok := page.(settling)
 	if !ok {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -153,7 +154,7 @@ func (k *checking) report(ctx context.Context, status int) *checkReport {
 	out := &checkReport{
 		URL:        k.seen.URL,
 		HTTPStatus: status,
-		ObservedAt: call.Time(k.seen.At),
+		ObservedAt: jsonout.Time(k.seen.At),
 		States:     []verify.Diagnosis{},
 		Maps:       []string{},
 		Summary: map[string]int{

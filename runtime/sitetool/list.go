@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/attach"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -125,7 +126,7 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 	default:
 		out.States, out.Current = append(out.States, seen.States...), append(out.Current, seen.Current()...)
 		if len(seen.States) > 0 {
-			out.ObservedAt = call.Time(seen.At)
+			out.ObservedAt = jsonout.Time(seen.At)
 		}
 	}
 	out.Context, out.ContextDropped = o.Library.Context(sites.Situation{
@@ -185,7 +186,7 @@ func (x *Tool) onlyStates(ctx context.Context, c siteaction.Caller, o *mapset.Of
 		}
 		out.Current = append(out.Current, seen.Current()...)
 		out.States = seen.States
-		out.ObservedAt = call.Time(seen.At)
+		out.ObservedAt = jsonout.Time(seen.At)
 		return call.Encoded(out)
 	}
 }

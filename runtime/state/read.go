@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
@@ -140,7 +141,7 @@ func (p *Projections) answer(ctx context.Context, supplied *call.SuppliedMap, in
 		OK:          true,
 		Projection:  declared.Name(),
 		StateHash:   snap.Hash,
-		ObservedAt:  call.Time(snap.ObservedAt),
+		ObservedAt:  jsonout.Time(snap.ObservedAt),
 		Markers:     snap.Markers,
 		Diagnostics: snap.Diagnostics,
 		State:       snap.State,
@@ -196,7 +197,7 @@ func readSummary(ctx context.Context, p *projection.Projection, snap *projection
 		OK:          true,
 		Projection:  p.Name(),
 		StateHash:   snap.Hash,
-		ObservedAt:  call.Time(snap.ObservedAt),
+		ObservedAt:  jsonout.Time(snap.ObservedAt),
 		Markers:     snap.Markers,
 		Diagnostics: snap.Diagnostics,
 		SummaryName: name,
@@ -218,7 +219,7 @@ func (s *states) diff(
 		Patches:        emptyArray,
 		SemanticDeltas: emptyArray,
 		StateHash:      snap.Hash,
-		ObservedAt:     call.Time(snap.ObservedAt),
+		ObservedAt:     jsonout.Time(snap.ObservedAt),
 	}
 	switch {
 	case given(baseline):

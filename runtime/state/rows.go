@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -138,7 +139,7 @@ func (p *Projections) page(ctx context.Context, r stateReader, in Query, options
 		OK:          true,
 		Projection:  snap.Projection,
 		StateHash:   snap.Hash,
-		ObservedAt:  call.Time(snap.ObservedAt),
+		ObservedAt:  jsonout.Time(snap.ObservedAt),
 		Diagnostics: snap.Diagnostics,
 		Page:        at,
 		Rows:        items,

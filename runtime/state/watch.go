@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection"
 	"github.com/outrider-run/outrider/runtime/call"
@@ -111,7 +112,7 @@ func (p *Projections) watch(ctx context.Context, supplied *call.SuppliedMap, in 
 		Event:      eventName(name),
 		DebounceMS: w.debounce.Milliseconds(),
 		StateHash:  snap.Hash,
-		ObservedAt: call.Time(snap.ObservedAt),
+		ObservedAt: jsonout.Time(snap.ObservedAt),
 	})
 }
 
@@ -257,7 +258,7 @@ func (w *watch) report(p *projection.Projection, last, next *projection.Snapshot
 		PatchFormat:    "json_patch",
 		Patches:        delta.Patches,
 		SemanticDeltas: delta.Semantic,
-		ObservedAt:     call.Time(next.ObservedAt),
+		ObservedAt:     jsonout.Time(next.ObservedAt),
 	}
 	if len(change.Patches)+len(change.SemanticDeltas) > maxEventBytes {
 		change.Patches = emptyArray

@@ -77,7 +77,7 @@ type Observation struct {
 	// Mismatches are the members that failed, with what was expected and found.
 	Mismatches []Mismatch `json:"mismatches,omitempty"`
 	// Box is where the element is in the viewport, or the one that nearly matches.
-	Box *descriptor.Box `json:"box,omitempty"`
+	Box *primitives.Rect `json:"box,omitempty"`
 
 	Verdict Verdict `json:"-"`
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -155,7 +155,7 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		MapPath:     m.Path,
 		Pointer:     k.At.Pointer,
 		Line:        k.At.Line,
-		ObservedAt:  call.Time(b.At),
+		ObservedAt:  jsonout.Time(b.At),
 		URL:         b.URL,
 		Tools:       toolsOf(k),
 		States:      statesOf(k),

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites"
@@ -272,7 +273,7 @@ func matchCount(n int) string {
 }
 
 // boxOf is the box to show: of the element, or the first that nearly matches.
-func boxOf(match descriptor.Match) *descriptor.Box {
+func boxOf(match descriptor.Match) *primitives.Rect {
 	if match.Found {
 		return match.Box
 	}

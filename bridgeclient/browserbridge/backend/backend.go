@@ -462,16 +462,6 @@ func (b *Backend) Drop() {
 	}
 }
 
-// CloseWith closes the connection with a code.
-func (b *Backend) CloseWith(code int, reason string) {
-	b.mu.Lock()
-	c := b.conn
-	b.mu.Unlock()
-	if c != nil {
-		_ = c.ws.Close(websocket.StatusCode(code), reason)
-	}
-}
-
 // Close ends every connection and returns when they have ended.
 func (b *Backend) Close() {
 	b.mu.Lock()

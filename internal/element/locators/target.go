@@ -1,12 +1,11 @@
 package locators
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"unicode"
 
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 )
 
@@ -168,14 +167,14 @@ func (t Target) Descriptor() descriptor.Descriptor {
 }
 
 // JSON is the target as it is written in a map.
-func (t Target) JSON() ([]byte, error) { return jsonOf(t) }
+func (t Target) JSON() ([]byte, error) { return jsonout.Line(t) }
 
 // String is the locator for people.
 func (l Locator) String() string {
 	if l.Selector != "" && l.TextEquals == "" {
 		return l.Selector
 	}
-	text, err := jsonOf(struct {
+	text, err := jsonout.Line(struct {
 		Selector   string `json:"selector,omitempty"`
 		Role       string `json:"role,omitempty"`
 		Name       string `json:"name,omitempty"`
@@ -185,12 +184,4 @@ func (l Locator) String() string {
 		return string(l.Kind)
 	}
 	return string(text)
-}
-
-func jsonOf(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
 }

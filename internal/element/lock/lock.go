@@ -3,7 +3,6 @@
 package lock
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -80,12 +80,7 @@ func (f *File) Merge(seen []Entry) {
 
 // Encode is the file as it is written: the same for the same content.
 func (f *File) Encode() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(f)
-	return b.Bytes(), err
+	return jsonout.File(f, "  ")
 }
 
 // Read reads a lock file. One that is not there is empty.

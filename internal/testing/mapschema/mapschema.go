@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -97,12 +98,7 @@ func Editor() ([]byte, error) {
 		return nil, err
 	}
 	strict(root, nil)
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	err = e.Encode(root)
-	return out.Bytes(), err
+	return jsonout.File(root, " ")
 }
 
 func copied(root object) (object, error) {

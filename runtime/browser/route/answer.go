@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -195,13 +196,6 @@ func (t *Table) preflight(q Request, rules []*Rule) (cdp.Command, time.Duration)
 	return q.continued(t.client), 0
 }
 
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // near says what keeps a request from the rule that its address comes near, "" when
 // nothing does or it is far.
 func (r *Rule) near(method, address string) string {
@@ -221,7 +215,7 @@ func (r *Rule) near(method, address string) string {
 // make a request that a rule answers.
 func allowed(client *cdp.Client, q Request) cdp.Command {
 	headers := []Header{
-		{"Access-Control-Allow-Origin", orElse(q.header("Origin"), "*")},
+		{"Access-Control-Allow-Origin", cmp.Or(q.header("Origin"), "*")},
 		{"Access-Control-Allow-Methods", q.header("Access-Control-Request-Method")},
 		{"Access-Control-Allow-Credentials", "true"},
 	}

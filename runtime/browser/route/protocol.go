@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -108,7 +109,7 @@ func (q *Request) answered(client *cdp.Client, a Answer, refused func(Missed)) c
 		Body      string   `json:"body"`
 	}{
 		q.id, a.Status,
-		orElse(http.StatusText(a.Status), "Status"),
+		cmp.Or(http.StatusText(a.Status), "Status"),
 		a.Headers, base64.StdEncoding.EncodeToString(a.Body),
 	})
 	return q.command(client, "Fetch.fulfillRequest", params, refused)

@@ -31,13 +31,10 @@ func RefsGiven(remote []byte) int {
 // StaleAnswer is the answer of a call that ran in another world than it was meant for.
 const StaleAnswer = `{"stale":true}`
 
-// Call is the invocation of a function of the page library. It is an
+// CallAt is the invocation of a function of the page library. It is an
 // expression, because Runtime.callFunctionOn compiles each of its arguments as a
-// script of its own: that takes 15 to 20 µs more.
-func Call(token, fn string, args []byte) Invocation { return CallAt(token, "", fn, args) }
-
-// CallAt is Call that runs only while the document has an origin, as OriginOf gives it, ""
-// for any. Otherwise it is stale: the origin is of a document that was there before.
+// script of its own: that takes 15 to 20 µs more. It runs only while the document has an origin, as OriginOf gives it,
+// "" for any. Otherwise it is stale: the origin is of a document that was there before.
 func CallAt(token, origin, fn string, args []byte) Invocation {
 	b := make([]byte, 0, 384+len(args)+len(args)/4)
 	b = append(append(b, `{"expression":"globalThis.outriderWorld!=='`...), token...)

@@ -2,11 +2,10 @@ package world
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"strconv"
-	"strings"
 	"sync"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/inject"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
@@ -44,13 +43,11 @@ func evaluateQuietly(s *cdp.Session, w *World, params []byte) cdp.Command {
 // library is the page library as a JSON string, encoded once. It is full of
 // arrows, which json.Marshal would write as six bytes each.
 var library = sync.OnceValue(func() string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(inject.Library() + "\n"); err != nil {
+	text, err := jsonout.Line(inject.Library() + "\n")
+	if err != nil {
 		panic(err) // a string always encodes
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(text)
 })
 
 var tokens = struct {
