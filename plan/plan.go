@@ -38,7 +38,7 @@ type Options struct {
 	// Maps finds the files of maps. With it, targets of steps that find nothing are
 	// repaired by the lock files beside them. Nil repairs nothing.
 	Maps mend.Files
-	// Locks are their lock files by the path that results call a map by, see LocksOf.
+	// Locks are their lock files by the path that results call a map by, see mend.LocksOf.
 	Locks map[string]*lock.File
 	// Heal lets a step go on with a target that was proposed for one that finds nothing, when
 	// the action is done with it. The result says so, with the change as a diff.
