@@ -48,8 +48,8 @@ func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 	return p, nil
 }
 
-// CompileAsItComes is Compile as the upstream extension does it: an expression that
-// does not compile fails when it is evaluated, and postconditions are not looked at.
+// CompileAsItComes is Compile as the upstream extension does it: an expression that does not
+// compile fails when it is evaluated, and postconditions are not checked.
 func CompileAsItComes(raw json.RawMessage, engine expr.Engine) (*Projection, []Problem) {
 	return compileReading(raw, expr.Late(engine))
 }
