@@ -74,8 +74,8 @@ type Options struct {
 	Secrets []string
 	// StartTimeout bounds the time until the browser answers; default 30 s.
 	StartTimeout time.Duration
-	// OnWatchdogLost is called at most once for each browser, with the reason why no process
-	// ends the browser and removes its profile when this one is killed.
+	// OnWatchdogLost hears, at most once for each browser, why no process ends the
+	// browser and removes its profile when this one is killed.
 	OnWatchdogLost func(error)
 	// Logger gets names and sizes, never text of pages. nil discards.
 	Logger *slog.Logger
