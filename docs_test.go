@@ -145,6 +145,32 @@ var (
 	goTest  = regexp.MustCompile(`(?m)^(?:[A-Z_]+=\S+ )*go test .*?(\./[a-z][a-zA-Z0-9_/.-]*)`)
 )
 
+// question is a row of the questions in CONTRIBUTING.md.
+var question = regexp.MustCompile(`(?m)^\| ([^|]+\?) \| ([^|]+) \|$`)
+
+func TestQuestionsAreAnsweredByFiles(t *testing.T) {
+	const want = 20
+	source, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := question.FindAllStringSubmatch(string(source), -1)
+	if len(rows) != want {
+		t.Errorf("CONTRIBUTING.md has %d questions, want %d", len(rows), want)
+	}
+	for _, row := range rows {
+		answers := backticks.FindAllStringSubmatch(row[2], -1)
+		if len(answers) == 0 {
+			t.Errorf("%q is answered by no file", row[1])
+		}
+		for _, answer := range answers {
+			if _, err := os.Stat(answer[1]); err != nil {
+				t.Errorf("%q is answered by %s, which is not there", row[1], answer[1])
+			}
+		}
+	}
+}
+
 // TestNamedPagesExist: comments, tests and pages name pages and packages that are there.
 // maxPageWords is what a reader takes in within five minutes.
 const maxPageWords = 1200

@@ -26,8 +26,8 @@ type ActionResult struct {
 	Steps      json.RawMessage   `json:"steps,omitempty"`
 	DurationMS int64             `json:"duration_ms"`
 	Artifacts  map[string]string `json:"artifacts,omitempty"`
-	// Healed is the change of a map with which the action was done, as a diff, when that was
-	// asked for: without it the action had failed.
+	// Healed is the change of a map with which the action was done, as a diff. It is set when
+	// the run repairs targets and the action had failed without the change.
 	Healed string `json:"healed,omitempty"`
 	// Repairs are the maps as they could be, and Locks the lock files that were written.
 	Repairs []mend.Repaired `json:"repairs,omitempty"`
@@ -70,8 +70,8 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 	return result
 }
 
-// mended is what the result says of targets that the action went on with, and of what its
-// steps found.
+// mended adds to the result the targets that the action used in place of those of its map, and
+// what its steps found.
 func (r *ActionResult) mended(reply runtime.Reply, o Options) {
 	var seen []report.Remembered
 	if len(reply.Remembered) > 0 && json.Unmarshal(reply.Remembered, &seen) == nil {

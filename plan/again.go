@@ -17,8 +17,8 @@ func (s *Suite) Only(ids map[string]bool) *Suite {
 	return out
 }
 
-// With is the result of the cases of a suite: of each the newer one, where it was run.
-// One that neither has is skipped.
+// With returns one result for each case of a suite: the newer one if the case was run again,
+// else the older one. A case that neither result has is skipped.
 func (r Result) With(s *Suite, newer Result) Result {
 	byID := map[string]CaseResult{}
 	for _, c := range slices.Concat(r.Cases, newer.Cases) {

@@ -160,11 +160,12 @@ func (r *run) nameNewTab(
 	return nil
 }
 
-// lostNews is when something is looked at again although no event came: a host may not
-// report any.
+// lostNews is when a condition is checked again although no event came, since a host may report
+// none.
 const lostNews = 250 * time.Millisecond
 
-// until waits for events of the session until holds says so, ctx ends or the time is up.
+// until waits until holds is true, ctx ends or the time is up. It checks after each event of
+// the session.
 func until(ctx context.Context, s *session, limit time.Duration, holds func() bool) bool {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -168,7 +168,7 @@ func (r *run) waits(
 	return false, err
 }
 
-// told is an error in a sentence.
+// told returns an error as one sentence.
 func told(err error) string {
 	f := fault.From(err)
 	return string(f.Code) + ": " + f.Message
@@ -219,8 +219,8 @@ const (
 	longestPause = 250 * time.Millisecond
 )
 
-// asks asks until the answer is that nothing is wrong, or the time is up. It returns what
-// is wrong then. The pauses grow, and something that happens in the session ends one.
+// asks calls wrong until it finds no fault or the time is up, and returns the last fault. The
+// pauses grow, and an event of the session ends one.
 func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong func() (why string, final bool)) string {
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -257,7 +257,7 @@ func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong fu
 	}
 }
 
-// lasting says whether an error says the same when the page is asked again.
+// lasting reports whether an error stays when the expectation is checked again.
 func lasting(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.RuntimeNotFound, fault.BrowserLost,

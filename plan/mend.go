@@ -11,8 +11,8 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Mend sets by what targets of the given maps are repaired that are not found. asked says
-// that this is what the run is for.
+// Mend sets the lock files that repair targets of the given maps. asked reports that the run
+// was started to repair.
 func (o *Options) Mend(given []string, remember, heal, asked bool) (err error) {
 	o.Maps = mend.FilesOf(given)
 	o.Remember = remember
@@ -51,9 +51,9 @@ func (o Options) appearance(mends bool) *runtime.Appearance {
 	return a
 }
 
-// look keeps what a reply says of the elements of steps. An action that went on with
-// another target than its map says is what it came to when the run may heal. Else it
-// stays the failure that it is with this map.
+// look keeps what a reply says of the elements of steps. When an action used another target
+// than its map names, its result counts only if the run may repair targets. Otherwise the step
+// fails, as it does with the map.
 func (r *run) look(result *StepResult, x *spec.Step, reply runtime.Reply) {
 	if len(reply.Remembered) > 0 {
 		_ = json.Unmarshal(reply.Remembered, &result.remembered) // the runtime wrote it
@@ -97,8 +97,8 @@ func (r *run) expectLoss(ctx context.Context, list spec.Expectations, result *St
 	*result = without
 }
 
-// heal says with which change a step is well that had failed without it. One whose failure
-// was expected is well without a change, and nothing is to be repaired.
+// heal writes down the change without which the step would have failed. A step whose failure
+// was expected needs no change, so nothing is repaired.
 func (r *StepResult) heal() {
 	switch {
 	case r.lost == nil:

@@ -38,12 +38,12 @@ type Options struct {
 	// Maps finds the files of maps. With it, targets of steps that find nothing are
 	// repaired by the lock files beside them. Nil repairs nothing.
 	Maps mend.Files
-	// Locks are their lock files by the path that results call a map by, see LocksOf.
+	// Locks are their lock files by the path that results call a map by, see mend.LocksOf.
 	Locks map[string]*lock.File
 	// Heal lets a step go on with a target that was proposed for one that finds nothing, when
 	// the action is done with it. The result says so, with the change as a diff.
 	Heal bool
-	// Remember asks what the elements look like that the steps of actions find.
+	// Remember requests a description of the elements that steps of actions find.
 	Remember bool
 	// Secrets are masked in what plans make of results; nil is none.
 	Secrets *mask.Set
@@ -128,8 +128,8 @@ type StepResult struct {
 	Tab        string            `json:"tab,omitempty"`
 	Captured   map[string]any    `json:"captured,omitempty"`
 	Routes     []RouteResult     `json:"routes,omitempty"`
-	// Healed is the change of a map with which the action was done, as a diff, when the run
-	// was asked to heal: without it the step had failed.
+	// Healed is the change of a map with which the action was done, as a diff. It is set when
+	// the run repairs targets and the step had failed without the change.
 	Healed string `json:"healed,omitempty"`
 	// Failed are the attempts before this one. A step that passes after one is flaky.
 	Failed []FailedStep `json:"failed_attempts,omitempty"`

@@ -18,10 +18,10 @@ import (
 	"github.com/outrider-run/outrider/sites/location"
 )
 
-// Mend does what follows from the checks: lock files learn what was found when x remembers, and
-// repairs are proposed. None is made: a check is an assertion, and nobody has shown that it can fail
-// with another target. What goes wrong takes no result away: it is returned, and among the Errors
-// of the check unless it is only that a file could not be written.
+// Mend updates lock files, when x remembers, and proposes repairs. It makes none: a check is an
+// assertion, and with another target it may be one that cannot fail. An error here changes no
+// result. It is returned, and added to the Errors of the check unless only a file could not be
+// written.
 func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options) error {
 	if ctx.Err() != nil {
 		return nil // why is said of the pages

@@ -238,8 +238,8 @@ func (t *stepTest) flaky(detail string, failed int, shot *report.Picture, texts 
 	t.Texts = append(t.Texts, texts...)
 }
 
-// sides is a sentence of the form "what: found, expected wanted" with its sides
-// apart, as the expectations of a plan say it.
+// sides parses a sentence of the form "what: found, expected wanted", as expectations of a plan
+// write it.
 func sides(message string) report.Failure {
 	f := report.Failure{Message: message}
 	if head, expected, ok := strings.Cut(message, ", expected "); ok && !strings.Contains(expected, ", expected ") {

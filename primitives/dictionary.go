@@ -44,6 +44,29 @@ func recordFile(name string) ([]byte, error) {
 	return dictionary.ReadFile(file)
 }
 
+// steps is what StepOf has read, by name.
+var steps sync.Map
+
+// StepOf returns how workflows and recordings treat the named primitive. It is the zero Step for a primitive
+// that says nothing, and for a name of none.
+func StepOf(name string) Step {
+	if known, ok := steps.Load(name); ok {
+		return known.(Step)
+	}
+	text, err := recordFile(name)
+	if err != nil {
+		return Step{} // not kept: a caller can give any name
+	}
+	var r struct {
+		Step Step `json:"x_step"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		panic(fmt.Sprintf("%s: %v", name, err)) // embedded
+	}
+	steps.Store(name, r.Step)
+	return r.Step
+}
+
 func parseRecord(text []byte) (*Record, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

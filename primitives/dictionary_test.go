@@ -97,6 +97,54 @@ func hasPages(fixture string) bool {
 }
 
 // A schema that is open, or an output that requires nothing, checks nothing.
+// What a record says of its primitive as a step has to fit the primitive: the arguments exist, and what is
+// repeated acts.
+func TestStepsFitTheirPrimitives(t *testing.T) {
+	repeated := 0
+	for _, r := range primitives.Dictionary() {
+		if r.Step == nil {
+			if got := primitives.StepOf(r.Name); !reflect.DeepEqual(got, primitives.Step{}) {
+				t.Errorf("%s: StepOf gives %+v, and its record has none", r.Name, got)
+			}
+			continue
+		}
+		if got := primitives.StepOf(r.Name); !reflect.DeepEqual(got, *r.Step) {
+			t.Errorf("%s: StepOf gives %+v, and its record has %+v", r.Name, got, *r.Step)
+		}
+		if r.Step.Repeats {
+			repeated++
+		}
+		if r.Step.Repeats && !r.Acts {
+			t.Errorf("%s is repeated and does not act", r.Name)
+		}
+		var in, out struct {
+			Properties map[string]json.RawMessage
+			OneOf      []struct{ Properties map[string]json.RawMessage }
+		}
+		if err := json.Unmarshal(r.InputSchema, &in); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(r.OutputSchema, &out); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Concat(r.Step.Given, r.Step.Typed) {
+			if in.Properties[name] == nil {
+				t.Errorf("%s: x_step names the argument %s, which the primitive does not take", r.Name, name)
+			}
+		}
+		if member := r.Step.Reads; member != nil && *member != "" && out.Properties[*member] == nil &&
+			(len(out.OneOf) == 0 || out.OneOf[0].Properties[*member] == nil) {
+			t.Errorf("%s: x_step reads %s, which the result does not have", r.Name, *member)
+		}
+	}
+	if repeated == 0 {
+		t.Error("no primitive is repeated: the records are not read")
+	}
+	if got := primitives.StepOf("no.such.primitive"); !reflect.DeepEqual(got, primitives.Step{}) {
+		t.Errorf("a name that no primitive has gives %+v", got)
+	}
+}
+
 func TestSchemasAreClosedAndReal(t *testing.T) {
 	for _, r := range primitives.Dictionary() {
 		var in, out map[string]any

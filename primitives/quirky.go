@@ -89,8 +89,8 @@ func (q quirkyPage) Mouse(ctx context.Context, events ...MouseEvent) error {
 	return Dispatched(q.Page.Call(ctx, "", "pointer_synthetic", map[string]any{"events": list}, nil))
 }
 
-// Dispatched is what became of events that the page library was asked to dispatch: they
-// count as sent when a listener of theirs left the document or opened a dialog.
+// Dispatched reports the outcome of events that the page library was to dispatch: they count as
+// sent when a listener of theirs left the document or opened a dialog.
 func Dispatched(err error) error {
 	if code := fault.CodeOf(err); code == fault.PageNavigated || code == fault.DialogOpen {
 		return nil

@@ -28,7 +28,29 @@ type Record struct {
 	// Each of these takes the argument effects: see Registry.Invoke.
 	Acts bool `json:"x_acts,omitempty"`
 
+	// Step says how workflows and recordings treat the primitive, see StepOf.
+	Step *Step `json:"x_step,omitempty"`
+
 	ownEffects bool // the record declares an argument of that name itself
+}
+
+// Step is what a primitive is as a step of a workflow or a recording. All that learns, records or reports
+// steps reads it here, so that a new primitive declares it once.
+type Step struct {
+	// Repeats: a learned workflow repeats the primitive. Others that act are about the session, not the page.
+	Repeats bool `json:"repeats,omitempty"`
+	// ID begins the ids of learned steps, and Verb is the word for it in a list for people. A primitive without
+	// has its name.
+	ID   string `json:"id,omitempty"`
+	Verb string `json:"verb,omitempty"`
+	// Given are the arguments that the caller of a learned action chooses.
+	Given []string `json:"given,omitempty"`
+	// Typed are the arguments that go into a field, and so may be a secret.
+	Typed []string `json:"typed,omitempty"`
+	// Reads is the member of the result that was read from the page, "" for all of it. Nil reads nothing.
+	Reads *string `json:"reads,omitempty"`
+	// Settles: it reads the page once, and can be called again, so it waits until the document has loaded.
+	Settles bool `json:"settles,omitempty"`
 }
 
 // Support says whether an adapter provides a primitive.

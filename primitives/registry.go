@@ -24,9 +24,8 @@ import (
 
 // Registry runs primitives by name. It is safe for concurrent use once built.
 type Registry struct {
-	// Log hears of failures that are the host's own: an undeclared code, a
-	// panic, an output that breaks its schema. Nil discards. Set it before the
-	// first Invoke.
+	// Log receives failures that are the host's own: an undeclared code, a panic, an output
+	// that breaks its schema. Nil discards. Set it before the first Invoke.
 	Log *slog.Logger
 
 	byName map[string]*Primitive

@@ -13,8 +13,8 @@ import (
 // diagnostics.truncated says that there are more.
 const MaxDiagnostics = 1000
 
-// Limits bound one read: what it asks of the page, and what it holds in this process.
-// Each ends it with state_extract_limit_exceeded.
+// Limits bound one read: the work in the page, and the memory in this process. Each ends it
+// with state_extract_limit_exceeded.
 type Limits struct {
 	// Nodes are those that are visited, one for each record and each field, in one frame.
 	Nodes int
@@ -24,7 +24,7 @@ type Limits struct {
 	Time time.Duration
 }
 
-// DefaultLimits are those of a read that asks for no others.
+// DefaultLimits are those of a read that sets none.
 var DefaultLimits = Limits{Nodes: 200_000, Bytes: 8 << 20, Time: 2 * time.Second}
 
 // DefaultMostBytes is the greatest limit of bytes that a call may ask for, unless the operator says otherwise.

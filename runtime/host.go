@@ -52,8 +52,8 @@ type Options struct {
 	// Prepare, when set, is called when the first tab shows about:blank, or what an
 	// attached browser has, and before the addresses are opened. Its error ends Open.
 	Prepare func(context.Context, *Host) error
-	// OnOpen, when set, hears of each address how its opening ended: in which tab it is shown,
-	// or why it is not. Then an address that cannot be opened does not end Open.
+	// OnOpen, when set, is called for each address with the tab that shows it, or the error.
+	// Then an address that cannot be opened does not end Open.
 	OnOpen func(address, runtimeID string, err error)
 	// LoadTimeout bounds the wait for each of them to load. Default 15 s.
 	LoadTimeout time.Duration
@@ -73,10 +73,10 @@ type Options struct {
 	// that leaves the host shows one. Nil is none.
 	Secrets *mask.Set
 
-	// OnCall, when set, hears of each call that is accepted. What it returns hears
-	// of the one reply to it. Neither may block.
+	// OnCall, when set, is called with each accepted call. The function that it returns is
+	// called with the reply. Neither may block.
 	OnCall func(Call) (answered func(Reply))
-	// Recorder, when set, hears what is done and what happens on all tabs.
+	// Recorder, when set, receives the calls and events of all tabs.
 	Recorder Recorder
 	// Remembered answers the modes of actions.site that need the last calls, learn and
 	// record. Nil is a host that remembers none.
@@ -84,7 +84,7 @@ type Options struct {
 
 	// Limits bound what pages may take. Default: none.
 	Limits Limits
-	// Spans, when set, hears of each call and of what it does. It may not block.
+	// Spans, when set, receives the spans of each call. It may not block.
 	Spans span.Listener
 
 	Version string

@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 )
 
-// Recorder hears what is done on the tabs of a host, and what happens there.
+// Recorder receives the calls and events of the tabs of a host.
 type Recorder interface {
 	// Wants says what of pages is reported, before the browser starts.
 	Wants() PageWants
@@ -40,7 +40,7 @@ type Invocation struct {
 	Page      primitives.Page
 }
 
-// PageWants says what a Recorder hears of pages.
+// PageWants selects the page events that a Recorder receives.
 type PageWants struct{ Requests, Console, Pictures, States, Items bool }
 
 // PageEvent is one thing that happened on a page: the member that is set.
@@ -120,8 +120,8 @@ func (h *Host) States(ctx context.Context, target Target) []StateSeen {
 	return t.rooms.states.Declared(ctx)
 }
 
-// RecordItem tells the recorder of a message that a face has received or sent; name is that of the call that it is
-// about. A message that brings a call is told when the call was answered: only then is it known what of it is secret.
+// RecordItem passes a message that a face has received or sent to the recorder. name is that of its call. A message
+// with a call is passed on when the call was answered: only then is it known which parts are secret.
 func (h *Host) RecordItem(at time.Time, received bool, name string, item func() []byte) {
 	if r, ok := h.opts.Recorder.(itemRecorder); ok && h.opts.Recorder.Wants().Items {
 		r.Item(at, received, name, item())

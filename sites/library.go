@@ -27,7 +27,8 @@ type Options struct {
 	CheckProjection func(raw json.RawMessage) []manifest.Problem
 	WarnProjection  func(raw json.RawMessage) []manifest.Problem
 	WarnArguments   func(primitive string, args json.RawMessage) []manifest.Problem
-	// Needs reports which permissions the actions of a map need; nil when nobody needs them.
+	// Needs reports which permissions the actions of a map need. When it is nil, reports leave
+	// them out.
 	Needs func(m *Map) map[Permission][]string
 	// Inspect reports what is certain to be refused when the map is used beside the
 	// others of its library; nil when nobody needs them.

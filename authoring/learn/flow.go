@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/primitives"
 )
 
 // op is one primitive of a session.
@@ -48,27 +49,6 @@ type flow struct {
 	guessed bool
 }
 
-// reads are primitives whose result says something of one place of a page.
-var reads = map[string]string{
-	"locator.text_content":     "text",
-	"locator.value":            "value",
-	"browser.extract_elements": "items",
-	"page.extract":             "",
-	"dom.observe.attributes":   "matches",
-	"page.info":                "",
-}
-
-// acting are primitives that a workflow repeats. Others that act are about the session,
-// not about the page.
-var acting = map[string]bool{
-	"pointer.click": true, "pointer.double_click": true, "pointer.move": true, "pointer.drag": true,
-	"pointer.wheel": true, "text.insert": true, "text.type": true, "text.select": true,
-	"keyboard.press": true, "keyboard.press_gated": true, "dom.select_option": true,
-	"page.select": true, "page.hover": true, "dom.focus": true, "upload.set_files": true,
-	"browser.navigate": true, "page.history": true, "browser.dismiss_dialog": true,
-	"clipboard.paste": true, "viewport.scroll": true,
-}
-
 // flowOf takes the calls of a session apart.
 func flowOf(calls []record.Call) *flow {
 	f := &flow{calls: len(calls)}
@@ -85,7 +65,7 @@ func flowOf(calls []record.Call) *flow {
 				primitive: s.Primitive,
 				target:    s.Target,
 				to:        s.To,
-				acts:      acting[s.Primitive],
+				acts:      primitives.StepOf(s.Primitive).Repeats,
 				before:    s.URL,
 				at:        i + 1,
 				ok:        s.End != nil && s.End.OK,
@@ -116,7 +96,16 @@ func flowOf(calls []record.Call) *flow {
 	return f
 }
 
-func isRead(primitive string) bool { _, ok := reads[primitive]; return ok }
+func isRead(primitive string) bool { return primitives.StepOf(primitive).Reads != nil }
+
+// readMember is the member of a result that was read from the page, "" for all of it.
+func readMember(primitive string) string {
+	member := primitives.StepOf(primitive).Reads
+	if member == nil {
+		return ""
+	}
+	return *member
+}
 
 // locatorOf is the locator of an operation, when it does not go by a ref or a point.
 func locatorOf(o *op) json.RawMessage {

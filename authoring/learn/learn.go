@@ -237,23 +237,7 @@ func (l *learning) number() {
 		if s.id != "" {
 			continue
 		}
-		verb := map[string]string{
-			"pointer.click":            "click",
-			"text.insert":              "write",
-			"text.type":                "type",
-			"keyboard.press":           "press",
-			"dom.select_option":        "choose",
-			"page.select":              "choose",
-			"browser.navigate":         "open",
-			"locator.text_content":     "read",
-			"locator.value":            "read",
-			"browser.extract_elements": "read",
-			"pointer.drag":             "drag",
-			"upload.set_files":         "upload",
-			"locator.wait_for":         "see",
-			"browser.dismiss_dialog":   "answer",
-			"pointer.double_click":     "double_click",
-		}[s.op.primitive]
+		verb := primitives.StepOf(s.op.primitive).ID
 		if s.op.meant.Keep == "assert" {
 			verb = "see"
 		}
@@ -429,11 +413,11 @@ func (l *learning) workflow() []any {
 		if s.loop != nil {
 			w = append(w, member{"for_each", "{% input." + s.loop.in.name + " %}"}, member{"max_items", 50})
 		}
-		if s.op.repeats > 0 && reads[s.op.primitive] != "" {
-			if was := unquote(memberOf(s.op.first, reads[s.op.primitive])); was != "" {
+		if s.op.repeats > 0 && readMember(s.op.primitive) != "" {
+			if was := unquote(memberOf(s.op.first, readMember(s.op.primitive))); was != "" {
 				w = append(w, member{
 					"retry_until",
-					"{% steps." + s.id + ".output." + reads[s.op.primitive] + " != " + literal(was) + " %}",
+					"{% steps." + s.id + ".output." + readMember(s.op.primitive) + " != " + literal(was) + " %}",
 				}, member{"max_attempts", 30})
 			}
 		}
@@ -575,7 +559,7 @@ func (l *learning) output() any {
 		if keep := s.op.meant.Keep; s.op.acts || keep == "assert" || i < l.last && keep == "" {
 			continue
 		}
-		path := reads[s.op.primitive]
+		path := readMember(s.op.primitive)
 		if path != "" {
 			path = "." + path
 		}

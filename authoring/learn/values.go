@@ -12,18 +12,8 @@ import (
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/primitives"
 )
-
-// given are the members of arguments that callers choose.
-var given = map[string][]string{
-	"text.insert":            {"text"},
-	"text.type":              {"text"},
-	"dom.select_option":      {"option", "value", "label"},
-	"page.select":            {"value", "label"},
-	"clipboard.paste":        {"text"},
-	"upload.set_files":       {"paths"},
-	"browser.dismiss_dialog": {"prompt_text"},
-}
 
 // input is an argument of the learned action.
 type input struct {
@@ -131,7 +121,7 @@ func samePath(a, b *likeness.Seen) bool {
 // valued finds what of the steps is an argument, and what was read from the page.
 func (l *learning) valued() {
 	for i, s := range l.steps {
-		for _, member := range given[s.op.primitive] {
+		for _, member := range primitives.StepOf(s.op.primitive).Given {
 			raw := s.op.args[member]
 			if len(raw) == 0 || string(raw) == "null" {
 				continue

@@ -10,15 +10,15 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Mended is a target with which an action was done that failed without it.
+// Mended is a changed target. The action failed without the change and was done with it.
 type Mended struct {
 	File string
 	Change
 }
 
-// WentOn are the targets that an action went on with, from the repairs of its reply, and
-// what it had failed with: nil when it went on with none. One whose file is not known makes
-// the list empty, as the action was then done with a change that nobody can make.
+// WentOn returns the targets that an action used in place of those of its map, and the error
+// that it would have failed with. The error is nil when it used none. When the file of one
+// target is unknown the list is empty, since that change cannot be written.
 func WentOn(repairs json.RawMessage, files Files, action string) (out []Mended, cause *fault.Error) {
 	var all []struct {
 		MapPath string          `json:"map_path"`

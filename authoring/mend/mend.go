@@ -112,7 +112,8 @@ func LocksOf(given []string) (map[string]*lock.File, error) {
 	return out, failed
 }
 
-// Of is one file with changes; nil when it is no longer as it was.
+// Of returns a file with changes made; nil when it cannot be read or no longer has what is to
+// change.
 func Of(file string, changes []Change) *Repaired {
 	r, err := Read(file)
 	if err != nil {
@@ -305,9 +306,9 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 	}
 }
 
-// UpdateLocks writes what elements look like into the lock files beside their maps. It
-// returns the files that changed. One that cannot be read or written leaves the others. What
-// holds a secret is not remembered: it is told to warn.
+// UpdateLocks writes what elements look like into the lock files beside their maps. It returns
+// the files that changed. One that cannot be read or written leaves the others. What holds a
+// secret is not stored: warn is called with it.
 func UpdateLocks(remembered []report.Remembered, files Files, warn func(error)) ([]string, error) {
 	seen := map[string][]lock.Entry{}
 	told := map[string]bool{}

@@ -26,7 +26,8 @@ import (
 
 // Options say how a person is followed.
 type Options struct {
-	// Each hears each step when it is done, and with undone when it is taken back. nil for nobody.
+	// Each is called with each step when it is done, and with undone when it is taken back. It may
+	// be nil.
 	Each func(line Line)
 	// View, which may be nil, shows the tabs and their dialogs to a person who has no window.
 	View *view.View
@@ -65,7 +66,7 @@ type Recorder struct {
 	finished bool
 }
 
-// heard is one thing that happened on a page.
+// heard is one event of a page.
 type heard struct {
 	tab    *browser.Tab
 	report said
@@ -215,7 +216,8 @@ func (r *Recorder) Primitive(context.Context, runtime.Invocation) func(primitive
 	return func(primitives.Result) {}
 }
 
-// Page implements runtime.Recorder: how dialogs are answered, no script of a page can hear.
+// Page implements runtime.Recorder. It reports how dialogs are answered, which no script of a
+// page can observe.
 func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 	if e.Tab != nil {
 		r.mu.Lock()

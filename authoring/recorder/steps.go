@@ -468,21 +468,7 @@ func pointedAt(ctx context.Context, page *browser.Tab, x, y float64) (*likeness.
 
 // String is the step for people. What is typed into a secret field is not in it.
 func (s *step) String() string {
-	verb := map[string]string{
-		"pointer.click":          "click",
-		"pointer.double_click":   "double-click",
-		"text.insert":            "write",
-		"text.type":              "type",
-		"keyboard.press":         "press",
-		"dom.select_option":      "choose",
-		"upload.set_files":       "upload",
-		"pointer.drag":           "drag",
-		"browser.navigate":       "go to",
-		"page.history":           "go",
-		"browser.dismiss_dialog": "answer",
-		"locator.text_content":   "read",
-		"locator.wait_for":       "see",
-	}[s.primitive]
+	verb := primitives.StepOf(s.primitive).Verb
 	if s.meant.Keep == "assert" {
 		verb = "assert"
 	}

@@ -2,7 +2,7 @@ package survey
 
 import "slices"
 
-// Rank says how much a mark tells of what an action did.
+// Rank orders marks by how clearly they show what an action did.
 func (m Mark) Rank() int {
 	switch {
 	case m.Role == "dialog" || m.Role == "alertdialog":
@@ -29,8 +29,7 @@ func (m Mark) key() string {
 	return m.Role + "\x00" + m.Tag + "\x00" + m.Name
 }
 
-// Appeared are the marks that a page has and had not, or that were empty, what tells
-// most first.
+// Appeared returns the marks that are new on a page or were empty before, the clearest first.
 func Appeared(before, after Page) []Mark {
 	had := texts(before)
 	var out []Mark

@@ -56,8 +56,8 @@ const (
 	Gone     What = "gone"  // it is shown no more
 )
 
-// Changes are what of two moments differs, what tells most of what was done first: the entries
-// of lists, states, texts of controls, what is gone, values of fields.
+// Changes returns the differences between two moments, the clearest first: entries of lists,
+// states, texts of controls, elements that left, values of fields.
 func Changes(before, after Page, was, is States) []Change {
 	var out []Change
 	lists, elements := pairs(was.Lists), pairs(was.Elements)

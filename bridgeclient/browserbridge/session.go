@@ -123,7 +123,7 @@ func (e *engine) idled() {
 	}
 }
 
-// hear follows the tabs of the host. It must not block.
+// hear handles events of the host's tabs. It must not block.
 func (e *engine) hear(ev runtime.Event) {
 	id := ev.Tab.TabID
 	e.mu.Lock()

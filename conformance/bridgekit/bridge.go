@@ -32,7 +32,7 @@ type BridgeOptions struct {
 	Trusted bool
 	// TextOnly: the connections carry JSON alone.
 	TextOnly bool
-	// Only says which checks are run; nil means all. OnResult hears of each.
+	// Only says which checks are run; nil means all. OnResult is called with each result.
 	Only     func(id string) bool
 	OnResult func(Result)
 }

@@ -19,7 +19,7 @@ type RuntimeOptions struct {
 	Accept func(ctx context.Context) (Link, error)
 	// TextOnly: the connections carry JSON alone.
 	TextOnly func() bool
-	// Only says which checks are run; nil means all. OnResult hears of each.
+	// Only says which checks are run; nil means all. OnResult is called with each result.
 	Only     func(id string) bool
 	OnResult func(Result)
 }

@@ -40,7 +40,7 @@ type Options struct {
 	Sinks []record.Sink
 	// OnClose, which may be nil, is called when the recording is whole.
 	OnClose func() error
-	// Lost, which may be nil, hears the error of Close.
+	// Lost is called with the error of Close. It may be nil.
 	Lost func(error)
 }
 

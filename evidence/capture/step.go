@@ -24,16 +24,6 @@ const (
 	answerTime = 10 * time.Second
 )
 
-// typing are the primitives whose arguments go into a field, by the members that do.
-var typing = map[string][]string{
-	"text.insert":          {"text"},
-	"text.type":            {"text"},
-	"keyboard.press":       {"key"},
-	"keyboard.press_gated": {"key"},
-	"clipboard.paste":      {"text", "html"},
-	"transfer.insert":      {"label"},
-}
-
 // still are acting primitives that do not change the document.
 var still = []string{
 	"locator.element_info", "a11y.", "browser.claimed_tabs.", "emulate.", "cookie.",
@@ -204,7 +194,7 @@ func (at place) find(ctx context.Context, in runtime.Invocation, more map[string
 		more["x"], more["y"] = *at.X, *at.Y
 		out.known = in.Page.Call(ctx, "", "record_target", more, &out) == nil
 		return out
-	case typing[in.Primitive] != nil:
+	case primitives.StepOf(in.Primitive).Typed != nil:
 		more["focused"] = true
 		out.known = locator.CallFocused(ctx, in.Page, "record_target", more, &out) == nil
 		return out
@@ -246,7 +236,7 @@ func (a targetAnswer) target(snapshots []taken) *record.Target {
 // typed are the arguments of a step. What is typed into a secret field is a placeholder in them, and a
 // secret of the recording from here on. So it is where nobody can say which field it is.
 func (r *Recorder) typed(in runtime.Invocation, look targetAnswer, t *record.Target) json.RawMessage {
-	members := typing[in.Primitive]
+	members := primitives.StepOf(in.Primitive).Typed
 	if members == nil || look.known && (look.Element == nil || !look.Secret) {
 		return object(in.Arguments)
 	}

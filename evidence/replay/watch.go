@@ -45,7 +45,7 @@ func (w *watcher) Page(p primitives.Page, e runtime.PageEvent) {
 	w.pages[e.Tab.TabID] = p
 }
 
-// Primitive notes the quirks that the documents of the page were asked for.
+// Primitive notes the quirks that the documents of the page have used.
 func (w *watcher) Primitive(ctx context.Context, in runtime.Invocation) (done func(primitives.Result)) {
 	return func(primitives.Result) {
 		if w.asked == nil {

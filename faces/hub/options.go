@@ -56,8 +56,8 @@ type Options struct {
 
 	// DispatchTimeout bounds a call that names no time. Default 30 s.
 	DispatchTimeout time.Duration
-	// Grace is how much longer than its time a call is waited for, so that the
-	// runtime's own, better informed timeout arrives first. Default 500 ms.
+	// Grace is added to the time of a call while its result is awaited, so that the runtime's
+	// own timeout, which has more detail, arrives first. Default 500 ms.
 	Grace time.Duration
 	// Heartbeat is the distance of runtime_status polls, Sweep that of the
 	// search for silent runtimes, and TTL how long one may be silent. Defaults
@@ -115,8 +115,8 @@ type Options struct {
 	// Observe sees every item in both directions, one at a time, in order. It
 	// must not block, must not call the hub, and must not change the item.
 	Observe func(Observation)
-	// OnCall hears of each call of an agent, and, by what it returns, of its one
-	// result. Neither may block.
+	// OnCall is called with each call of an agent. The function that it returns is called with
+	// the result. Neither may block.
 	OnCall func(name string) (answered func(ToolResult))
 	// OnRuntime is called for runtimes that connect, change and close. It must not block.
 	OnRuntime func(RuntimeChange)

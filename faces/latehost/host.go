@@ -22,7 +22,7 @@ type Host struct {
 	err        error
 }
 
-// Open opens a host in the background. opened, when not nil, hears of it first.
+// Open opens a host in the background. opened, when not nil, is called with it before any call.
 func Open(ctx context.Context, options runtime.Options, opened func(*runtime.Host)) *Host {
 	l := &Host{dictionary: runtime.Dictionary(options.Registry), opened: make(chan struct{})}
 	l.opening.Go(func() {
@@ -57,7 +57,7 @@ func (l *Host) Close(ctx context.Context) error {
 	return l.host.Close(ctx)
 }
 
-// RecordItem tells the recorder of the host of a message, as runtime.Host does, once there is a host.
+// RecordItem passes a message to the recorder of the host, once there is a host. See runtime.Host.
 func (l *Host) RecordItem(at time.Time, received bool, name string, item func() []byte) {
 	select {
 	case <-l.opened:

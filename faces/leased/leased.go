@@ -1,7 +1,7 @@
-// Package leased is the faces on sessions of a fleet: what a worker serves on the
-// stream of one, what a client is answered when its session is lost, and keeping
-// runtimes of a fleet at a hub. It leases nothing itself and opens no browser. The
-// verbs worker, mcp, provider and hub use it.
+// Package leased serves faces on sessions of a fleet. It has what a worker serves on the stream
+// of a session, the answer to a client whose session is lost, and the code that keeps runtimes
+// of a fleet at a hub. It leases nothing itself and opens no browser. The verbs worker, mcp,
+// provider and hub use it.
 package leased
 
 import (

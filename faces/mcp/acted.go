@@ -22,9 +22,8 @@ type acted struct {
 	seen followed // what Followed words
 }
 
-// expectedOf are members of the results of acting primitives that say nothing which the
-// line about what was done does not, when they have the value that they mostly have; nil
-// is any value.
+// expectedOf are members of results that are left out when they have their usual value: the
+// line about the action says the same. A nil value stands for any.
 var expectedOf = map[string]any{
 	"target":               nil,
 	"x":                    nil,

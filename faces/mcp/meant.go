@@ -19,7 +19,8 @@ type objectSchema struct {
 	Required   []string                   `json:"required"`
 }
 
-// meant are arguments with what can only be meant one way read that way, and what was read so.
+// meant converts arguments whose type is wrong and whose meaning is clear, and returns which it
+// converted.
 func meant(args, schema json.RawMessage) (json.RawMessage, []string) {
 	var of objectSchema
 	var members map[string]json.RawMessage
@@ -69,7 +70,7 @@ func meant(args, schema json.RawMessage) (json.RawMessage, []string) {
 	return encoded, said
 }
 
-// asMeant is a text as the number or the boolean that is declared.
+// asMeant converts a text to the declared number or boolean.
 func asMeant(text string, declared json.RawMessage) (json.RawMessage, bool) {
 	switch {
 	case text == "true" || text == "false":

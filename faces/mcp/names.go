@@ -62,7 +62,7 @@ func listedNames(names []string, taken func(string) bool) map[string]string {
 	return listed
 }
 
-// told adds the name of the protocol to the description of a tool whose listed name does not show it.
+// told adds the protocol's name of a tool to its description, where the listed name differs.
 func told(description, name, listed string) string {
 	if listed == plainName(name) {
 		return description

@@ -36,7 +36,7 @@ type stdioLines struct {
 	// Ready, when not nil, returns when what requests need has started. The time for the last answers
 	// begins then.
 	Ready func(context.Context)
-	// Ended, when not nil, hears that the input is over and nothing more is waited for.
+	// Ended, when not nil, is called when the input has ended and every call has been answered.
 	Ended func()
 	// rest is what is left of the line that was read last, and err what ended the input.
 	rest []byte

@@ -29,7 +29,7 @@ func New(to io.Writer) *Outlet {
 	return &Outlet{to: to, turn: make(chan struct{}, 1), draining: make(chan struct{})}
 }
 
-// Unwrap is the writer below: who asks whether it is a terminal looks there.
+// Unwrap returns the writer below, by which a caller finds out whether it is a terminal.
 func (o *Outlet) Unwrap() io.Writer { return o.to }
 
 // Drain bounds every write from now on, also the one that runs. After the first that takes longer all

@@ -18,11 +18,11 @@ import (
 	"github.com/outrider-run/outrider/fleet/wire"
 )
 
-// Announce keeps the worker's entry until ctx ends, then removes it. describe is
-// asked for each announcement, of which there is one every third of the bucket's time to
-// live. Between two of them one more follows a change: a thousand workers with short jobs
-// would write thousands of entries a second, each of which is old when it is read. That
-// a worker drains is told at once.
+// Announce keeps the worker's entry until ctx ends, then removes it. describe is called for
+// each announcement, of which there is one every third of the bucket's time to live. Between
+// two of them one more follows a change: a thousand workers with short jobs would write
+// thousands of entries a second, each of which is old when it is read. That a worker drains is
+// told at once.
 func Announce(ctx context.Context, s *wire.Store, id string, describe func() fleet.Worker, changed <-chan struct{}) {
 	every := 3 * time.Second
 	if status, err := s.Workers.Status(ctx); err == nil && status.TTL() > 0 {
@@ -117,8 +117,8 @@ type View struct {
 	workers map[string]fleet.Worker
 }
 
-// Watch follows the workers until ctx ends. ready is closed when those that were
-// there are known; changed hears of each worker that comes, changes or is gone.
+// Watch follows the workers until ctx ends. ready is closed when those that were there are
+// known; changed is called with each worker that joins, changes or leaves.
 func (v *View) Watch(
 	ctx context.Context, s *wire.Store, ready chan<- struct{}, changed func(w fleet.Worker, gone bool),
 ) error {

@@ -49,9 +49,9 @@ type Taking struct {
 	Recorded bool
 }
 
-// Take tries to make the job the worker's. fresh says that the queue delivers it
-// for the first time, so most likely there is no record yet. alive is asked whether
-// the worker that holds the job still does.
+// Take tries to make the job the worker's. fresh says that the queue delivers it for the first
+// time, so most likely there is no record yet. alive reports whether the worker that holds the
+// job still runs.
 func (q *Queue) Take(
 	ctx context.Context, j fleet.Job, worker string, fresh bool, alive func(ctx context.Context, r fleet.Record) bool,
 ) (Taking, error) {

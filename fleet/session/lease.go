@@ -131,13 +131,13 @@ func request(s *wire.Store, w fleet.Worker, kind string, options json.RawMessage
 	return p, nil
 }
 
-// Server is what a worker does with a session: it serves the stream until it ends.
-// An error before anything was read is told to the caller.
+// Server is what a worker does with a session: it serves the stream until it ends. An error
+// before the first read is sent to the caller.
 type Server func(ctx context.Context, options json.RawMessage, stream io.ReadWriteCloser) error
 
-// Offer answers requests for sessions until ctx ends, then waits for those that run,
-// whose contexts end with it. acquire takes what a session needs; its error is told to the
-// caller, which asks another worker when the code is queue_full.
+// Offer answers requests for sessions until ctx ends, then waits for those that run, whose
+// contexts end with it. acquire takes what a session needs. Its error is sent to the caller,
+// which tries another worker when the code is queue_full.
 func Offer(
 	ctx context.Context, q *queue.Queue, worker string,
 	acquire func(context.Context) (release func(), err error), servers map[string]Server, log *slog.Logger,

@@ -126,7 +126,7 @@ func frame(kind byte, number uint64, data []byte) []byte {
 	return append(out, data...)
 }
 
-// hear takes what the other end sent.
+// hear handles a message of the other end.
 func (p *Pipe) hear(m *nats.Msg) {
 	if len(m.Data) < 9 {
 		return

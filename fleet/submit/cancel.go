@@ -19,9 +19,9 @@ import (
 // answerWithin is how long the worker of a job may take to say that it cancels it.
 const answerWithin = 2 * time.Second
 
-// Cancel ends a job, wherever it is, and says whether it had not ended before. A job
-// that runs is told to end, and records its outcome itself; one whose worker does not
-// answer is recorded as cancelled, which takes it from that worker.
+// Cancel ends a job, wherever it is, and says whether it had not ended before. A running job
+// gets a request to end, and records its outcome itself. If its worker does not answer, the job
+// is recorded as cancelled, which takes it from that worker.
 func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err error) {
 	for {
 		r, revision, ok, err := q.Record(ctx, run, id)
@@ -59,7 +59,8 @@ func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err 
 // trips, and a worker may take its time to answer.
 const cancelsAtOnce = 32
 
-// CancelAll is Cancel for many jobs. heard is called with the outcome of each, one at a time.
+// CancelAll is Cancel for many jobs. heard is called once for each job with its outcome, never
+// twice at the same time.
 func CancelAll(ctx context.Context, q *queue.Queue, jobs []fleet.Job, heard func(j fleet.Job, did bool, err error)) {
 	var all sync.WaitGroup
 	var hearing sync.Mutex
@@ -90,8 +91,8 @@ func Withdraw(ctx context.Context, q *queue.Queue, j fleet.Job) (did bool, err e
 	return err == nil, err
 }
 
-// told says whether the worker of a job heard that it is to end. A caller that gives
-// up a request is not heard by anybody, so this is a request of its own.
+// told reports whether the worker of a job confirmed that the job is to end. It is a request of
+// its own, since a caller that gives up a request cannot say so.
 func told(ctx context.Context, q *queue.Queue, r fleet.Record) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -120,8 +121,8 @@ func withdraw(ctx context.Context, q *queue.Queue, run, id string) {
 	}
 }
 
-// Drain tells a worker to take no more jobs. Who watches over it starts it again, or
-// does not.
+// Drain requests that a worker takes no more jobs. Whether it starts again is up to its
+// supervisor.
 func Drain(ctx context.Context, q *queue.Queue, id string) error {
 	if !fleet.ValidName(id) {
 		return fault.New(fault.InvalidInput, "the worker is %q: expected its id", id)

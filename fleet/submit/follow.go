@@ -14,18 +14,17 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Hears is what follows a submission. Its functions are called by one goroutine,
-// and may be nil.
+// Hears has the callbacks of a followed submission. One goroutine calls them. Each may be nil.
 type Hears struct {
-	// Record hears of each change of a job's record, Done of its last one, once.
+	// Record is called with each change of a job's record, and Done once, with the last.
 	Record func(fleet.Record)
 	Done   func(fleet.Record)
-	// Event hears of what running jobs report. Some may be missing.
+	// Event is called with what running jobs report. Some reports may be missing.
 	Event func(fleet.Event)
 }
 
-// sweepEvery is how often jobs are asked for that nothing was heard of, and
-// deadlines are looked at. What a sweep asks is bounded.
+// sweepEvery is how often the records of silent jobs are read and deadlines are checked. The
+// number of reads in one sweep is bounded.
 const (
 	sweepEvery  = 2 * time.Second
 	sweepAtMost = 64

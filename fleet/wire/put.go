@@ -12,10 +12,10 @@ import (
 // ErrLost means that somebody else wrote first.
 var ErrLost = errors.New("another writer was first")
 
-// Put writes value under key if its revision is still the expected one, 0 for a key
-// that is not there, and returns the new revision. A write whose answer was lost may
-// be stored, so each failure is followed by a look at what is there: mine says
-// whether it is this write. Put gives up when ctx ends.
+// Put writes value under key if its revision is still the expected one, 0 for a key that is not
+// there, and returns the new revision. A write whose answer was lost may be stored, so each
+// failure is followed by a read of the stored value: mine reports whether it is this write. Put
+// gives up when ctx ends.
 func Put(
 	ctx context.Context, b jetstream.KeyValue, key string, value []byte, revision uint64, mine func([]byte) bool,
 ) (uint64, error) {

@@ -67,8 +67,8 @@ type Options struct {
 	InProcess nats.InProcessConnProvider
 	// User and Password are for URLs that have none.
 	User, Password string
-	// OnChange hears of the connection: true when it is there, false when it was
-	// lost. It must not block.
+	// OnChange is called with true when the connection opens and with false when it is lost. It
+	// must not block.
 	OnChange func(up bool)
 }
 

@@ -95,12 +95,12 @@ type Options struct {
 	Slots int
 	// Self is what the worker says of itself, without what changes.
 	Self fleet.Worker
-	// Drain bounds how long running jobs may go on when the worker is told to end.
-	// Default 30 s.
+	// Drain bounds how long running jobs may go on after the worker is stopped. Default 30 s.
 	Drain time.Duration
-	// Changed hears of what changes; may be nil, must not block.
+	// Changed is called after each change. It may be nil, and must not block.
 	Changed func(Status)
-	// OnEnd hears how each job ended: ok, failed, cancelled, lost or given_back; may be nil.
+	// OnEnd is called with how each job ended: ok, failed, cancelled, lost or given_back. It
+	// may be nil.
 	OnEnd  func(how string, took time.Duration)
 	Logger *slog.Logger
 	// Held is how many sessions the worker holds; may be nil.
@@ -179,8 +179,7 @@ func New(o Options) *Worker {
 // ID is the worker's id.
 func (w *Worker) ID() string { return w.opts.Self.ID }
 
-// Drain tells the worker to take no more jobs and to end when those that run have
-// ended.
+// Drain stops the worker from taking jobs. The worker ends when its running jobs have ended.
 func (w *Worker) Drain() {
 	if !w.draining.Swap(true) {
 		w.stop()

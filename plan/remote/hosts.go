@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Request is what a job asks of its worker: a browser with these.
+// Request has what a job needs of its worker: a browser with these options.
 type Request struct {
 	Settings Settings `json:"settings"`
 	Maps     []string `json:"-"` // as files of this machine
@@ -29,7 +29,7 @@ type Request struct {
 	Secrets map[string][]string `json:"secrets"`
 	// Prepare runs before addresses are opened; may be nil.
 	Prepare func(context.Context, *runtime.Host) error `json:"-"`
-	// OnOpen hears how addresses were opened, see runtime.Options; may be nil.
+	// OnOpen is called with how each address was opened; see runtime.Options. It may be nil.
 	OnOpen func(address, runtimeID string, err error) `json:"-"`
 }
 

@@ -31,7 +31,8 @@ type Options struct {
 	Maps []string
 	// Every are files that every case needs.
 	Every []string
-	// Settings are files that count from the next start on: a change of them is told.
+	// Settings are files that are read at the start only. A change of one is reported, and has
+	// no effect until then.
 	Settings []string
 	// Own are files that the run writes: a change of them is none.
 	Own []string

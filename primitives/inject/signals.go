@@ -2,9 +2,9 @@ package inject
 
 import _ "embed"
 
-// Listen is the script that hears declared page events. It is no part of the
-// library: it runs before the first script of every document, in a world of its
-// own, and so is small. Applied to its table it is a complete script:
+// Listen is the script that listens for declared page events. It is no part of the library: it
+// runs before the first script of every document, in a world of its own, and so is small.
+// Applied to its table it is a complete script:
 //
 //	(Listen)(table)
 //

@@ -54,7 +54,8 @@ func (s Set) Has(n Name) bool {
 	return s.names[n]
 }
 
-// Asked collects the quirks that hold and that somebody has asked for: no other can explain what happened.
+// Asked collects the quirks of the profile that the code has checked. No other quirk can explain what
+// happened.
 type Asked struct {
 	mu    sync.Mutex
 	names map[Name]bool
@@ -77,8 +78,8 @@ func (a *Asked) Names() []Name {
 	return slices.Sorted(maps.Keys(a.names))
 }
 
-// Watched returns the same set, which notes in a what it is asked for. The page library notes those it decides
-// for itself, see its query record_quirks.
+// Watched returns the same set, which notes in a each quirk that is checked. The page library notes those it
+// decides for itself, see its query record_quirks.
 func (s Set) Watched(a *Asked) Set { return Set{s.names, a} }
 
 // Without returns the set without one quirk.

@@ -314,8 +314,8 @@ func pointer(tokens []string) string {
 	return b.String()
 }
 
-// meant names the allowed text that is nearest to what was given, where one is
-// near. What was given stays untold: it may be a secret in the wrong place.
+// meant returns the allowed text that is closest to the given one, "" where none is close. The
+// given text is not repeated: it may be a secret in the wrong place.
 func meant(got any, values []any) string {
 	given, ok := got.(string)
 	if !ok || given == "" || len(given) > 64 {

@@ -57,7 +57,7 @@ func Unavailable(primitive, capability, reason string) *fault.Error {
 		With("capability", capability).With("adapter", primitives.Adapter).With("reason", reason)
 }
 
-// Announcing is what a session does so that live regions are heard.
+// Announcing switches a session's subscription to live regions.
 type Announcing interface {
 	// Listen begins to observe the live regions of a tab, all frames, from then on
 	// and over navigations, and returns when the documents that are there
@@ -94,8 +94,7 @@ type Storage interface {
 	StoredSource(path string) ([]byte, *fault.Error)
 }
 
-// OverlayWatching reports to others what happens to the overlay of a tab, also when
-// somebody at the page does it.
+// OverlayWatching reports events of a tab's overlay, also those that a person causes.
 type OverlayWatching interface {
 	// WatchOverlay listens as long as the document has an overlay or a launcher.
 	WatchOverlay()

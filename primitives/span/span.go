@@ -1,6 +1,6 @@
-// Package span lets somebody hear what a call does, as spans within each other: the
-// submission and the job of a fleet, the call, its site action, the steps, the primitives. It keeps and sends nothing.
-// The runtime and its rooms begin spans; internal/operate/traces hears of them.
+// Package span reports what a call does as nested spans: the submission and the job of a fleet, the call, its site
+// action, the steps, the primitives. It keeps and sends nothing. The runtime and its rooms begin spans;
+// internal/operate/traces receives them.
 package span
 
 import (
@@ -22,8 +22,8 @@ const (
 	Primitive Kind = "primitive"
 )
 
-// Listener hears of each span that begins. What it returns hears of the end, with the
-// code of the failure, "" for none, and may not block. The context is that of the spans
+// Listener is called when a span begins. The function that it returns is called at the end,
+// with the code of the failure or "", and may not block. The context is that of the spans
 // within it.
 type Listener interface {
 	Begin(ctx context.Context, kind Kind, name string) (context.Context, func(fault.Code))
@@ -31,7 +31,7 @@ type Listener interface {
 
 type key struct{}
 
-// With makes l hear of the spans that begin in the context. A nil l is nobody.
+// With has l called for each span that begins in the context. A nil l changes nothing.
 func With(ctx context.Context, l Listener) context.Context {
 	if l == nil {
 		return ctx

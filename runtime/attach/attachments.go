@@ -133,7 +133,7 @@ func New(d Deps, tab Tab, states States, signals Signals) *Attachments {
 	return &Attachments{Deps: d, tab: tab, states: states, signals: signals, wake: make(chan struct{}, 1)}
 }
 
-// Poke has the page drawn and observed again soon.
+// Poke schedules another drawing and observation of the page.
 func (t *Attachments) Poke() {
 	select {
 	case t.wake <- struct{}{}:

@@ -12,8 +12,8 @@ const (
 // Admit says that a tab that a page opened may stay.
 func (t *Tab) Admit() { t.decide(admitted, 0) }
 
-// Refuse says that a tab that a page opened is closed, because there may be no more than so many. Who asks what
-// an action of that page did is told.
+// Refuse closes a tab that a page opened, because the limit of tabs is reached. The effects of that page's
+// action report it.
 func (t *Tab) Refuse(most int) { t.decide(refused, most) }
 
 func (t *Tab) decide(v verdict, most int) {

@@ -259,7 +259,7 @@ func (b *Browser) Owner(frame primitives.FrameID) (tabID int, context string) {
 	return tabID, context
 }
 
-// Listen puts a script that hears page events into every document from here on: see
+// Listen adds a script that listens for page events to every document from here on: see
 // ListenScript. It returns when every frame has it that answers within ctx.
 func (b *Browser) Listen(ctx context.Context, script ListenScript) {
 	b.listener.Replace(ctx, script, func() []*cdp.Session {

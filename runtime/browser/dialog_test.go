@@ -121,7 +121,7 @@ func TestDialogEndsCallsInFlight(t *testing.T) {
 }
 
 // Chromium crashes when a tab is closed under a dialog of a frame in another
-// process; see Tab.dismissal.
+// process; see page.Page.Dismissal.
 func TestClosingUnderADialog(t *testing.T) {
 	s := newSite(t, map[string]string{"/": `<iframe src="{{OTHER}}/in"></iframe>`, "/in": `in`})
 	b := browsertest.Browser(t)

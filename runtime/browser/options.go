@@ -22,7 +22,7 @@ type Options struct {
 	// WebSocket URL. Nothing is launched then, and Close leaves the browser
 	// and the tabs that we did not open alone.
 	Attach string
-	// Admits: of each tab that a page opens, who hears of it says whether it stays, by Tab.Admit or Tab.Refuse.
+	// Admits: the receiver of a tab that a page opened decides whether it stays, by Tab.Admit or Tab.Refuse.
 	Admits bool
 	// AdoptTabs makes the tabs that an attached browser already has tabs of
 	// ours too. Without it they are left alone.
@@ -91,16 +91,16 @@ type Options struct {
 	// OnSignal gets what that script reports. The reader of the connection
 	// calls it, so it must not wait for anything. Without it no document gets the script.
 	OnSignal func(t *Tab, report []byte)
-	// Follow is a script that hears what a person does, for every document, and OnPerson gets what it
-	// reports, under the rules of OnSignal. Without OnPerson no document gets it.
+	// Follow is a script for every document that listens for a person's input, and OnPerson gets what
+	// it reports, under the rules of OnSignal. Without OnPerson no document gets it.
 	Follow   string
 	OnPerson func(t *Tab, report []byte)
 	// OnFrames is called when a child frame of a tab was attached, detached, or shows another
 	// document or address. The reader of the connection calls it, so it must not
 	// wait for anything.
 	OnFrames func(t *Tab)
-	// Watch hears of the traffic, the console and the pictures of every tab from its first document on.
-	// nil is nobody, at no cost.
+	// Watch receives the traffic, the console and the pictures of every tab from its first document on.
+	// Nil costs nothing.
 	Watch *Watch
 	// RecordNetwork records the requests of every tab from its first document on. Without it a tab begins when
 	// somebody asks for them, and what its document sent before is unknown.
@@ -115,11 +115,11 @@ type Options struct {
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
 }
 
-// ListenScript is a script that hears page events: see Browser.Listen.
+// ListenScript is a script that listens for page events: see Browser.Listen.
 type ListenScript = listen.Script
 
-// Watch hears what a recording keeps of tabs. The reader of the connection calls it, so it must not wait
-// for anything, nor call back. What is nil is not recorded.
+// Watch receives what a recording keeps of tabs. The reader of the connection calls it, so it must not
+// wait for anything, nor call back. What is nil is not recorded.
 type Watch struct {
 	// Request gets each request that has ended.
 	Request func(t *Tab, r primitives.NetworkRequest)

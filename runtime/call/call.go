@@ -42,8 +42,7 @@ type Call struct {
 	// Settles has a primitive that reads the page wait until its document has loaded, as
 	// steps of actions do.
 	Settles bool
-	// Leaves answers the question of a page whether to leave it, when the call navigates:
-	// yes.
+	// Leaves accepts the beforeunload dialog of a page when the call navigates.
 	Leaves bool
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.

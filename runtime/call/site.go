@@ -16,7 +16,7 @@ const (
 	StateWatch   Mode = "state_watch"
 )
 
-// Site is what a call of the tool actions.site asks. The tool refuses members that a mode does not know.
+// Site has the arguments of the tool actions.site. The tool refuses members that a mode does not know.
 type Site struct {
 	Mode Mode `json:"mode"`
 	// Only leaves all but one part out of a list, such as states.
@@ -39,7 +39,7 @@ type Site struct {
 	Enabled    *bool `json:"enabled,omitempty"`
 	DebounceMS int   `json:"debounce_ms,omitempty"`
 
-	// WaitMS is how long a check looks again while it is not ok.
+	// WaitMS is how long a check is repeated while it fails.
 	WaitMS       int64    `json:"wait_ms,omitempty"`
 	ExpectStatus int      `json:"expect_status,omitempty"`
 	Requires     []string `json:"requires,omitempty"`

@@ -1,7 +1,7 @@
-// Package clipboard makes the one clipboard of a browser that of each of its sessions: what a key copies goes into the
-// session's, and before a key pastes the browser's holds what the session's does. It opens no browser and knows no tab;
-// what pages put there by script is a session's only while that has the browser to itself. Package runtime asks it
-// around key events and before a session's clipboard is used.
+// Package clipboard gives each session of a browser a clipboard of its own. After a key that copies, it moves the
+// content of the browser's clipboard to the session's. Before a key that pastes, it moves it back. It opens no browser
+// and knows no tab. What scripts of pages write there belongs to a session only while it is the browser's only one.
+// Package runtime calls it around key events and before a session's clipboard is used.
 package clipboard
 
 import (

@@ -64,7 +64,7 @@ func New(maps *mapset.Maps, tab Tab, log *slog.Logger) *Monitor {
 	return &Monitor{maps: maps, tab: tab, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Poke has the states observed again soon.
+// Poke schedules another observation of the states.
 func (m *Monitor) Poke() {
 	select {
 	case m.wake <- struct{}{}:

@@ -13,7 +13,7 @@ import (
 )
 
 // functionPage is a page whose own functions can be called; see
-// browser.Tab.PageFunction for what is followed and what is refused.
+// page.Page.PageFunction for what is followed and what is refused.
 type functionPage interface {
 	PageFunction(ctx context.Context, path []string, argument json.RawMessage) (json.RawMessage, error)
 	HasPageFunction(ctx context.Context, path []string) error

@@ -14,7 +14,7 @@ import (
 )
 
 // dictionaryVersion is the version of the primitive dictionary this runtime
-// has; see announced.Manifest.
+// has; see runtime.Host.Manifest.
 const dictionaryVersion = 1
 
 // unmet decides before the first step whether the runtime has what a tool and

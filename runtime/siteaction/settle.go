@@ -10,18 +10,9 @@ import (
 	"github.com/outrider-run/outrider/workflow"
 )
 
-// readsPage are the primitives that read the page once, as it is: they can be called again,
-// and what they say of a document that is still arriving is not what it says.
-var readsPage = map[string]bool{
-	"a11y.query": true, "a11y.tree": true,
-	"browser.extract_elements": true, "browser.screenshot": true,
-	"dom.list_sections": true, "dom.snapshot_text": true,
-	"locator.element_info": true, "locator.text_content": true, "locator.value": true,
-	"page.extract": true, "page.info": true, "page.pdf": true, "page.snapshot": true,
-}
-
-// ReadsPage says whether a primitive reads the page once, and does nothing else.
-func ReadsPage(primitive string) bool { return readsPage[primitive] }
+// ReadsPage reports whether a primitive reads the page once, as it is. It can be called again, and its
+// result for a document that is still loading is not the final one.
+func ReadsPage(primitive string) bool { return primitives.StepOf(primitive).Settles }
 
 // Settled waits until the document that is there, or on its way, has loaded. A step that
 // reads does so after it.
@@ -42,7 +33,7 @@ type settled struct {
 
 // Invoke implements workflow.Invoker.
 func (s settled) Invoke(ctx context.Context, name string, args json.RawMessage) primitives.Result {
-	if readsPage[name] {
+	if ReadsPage(name) {
 		s.actions.Settled(ctx)
 	}
 	return s.Invoker.Invoke(ctx, name, args)

@@ -22,7 +22,7 @@ type Deps struct {
 	Registry *primitives.Registry
 	Quirks   quirks.Set
 	Log      *slog.Logger
-	// MostBytes is the greatest limit of bytes that a call may ask for; 0 is projection.DefaultMostBytes.
+	// MostBytes is the greatest limit of bytes that a call may set; 0 is projection.DefaultMostBytes.
 	MostBytes int64
 	// Within returns a context in which pages are read within the origins of a map; via is
 	// the map by which it is offered, page the address on which it begins.

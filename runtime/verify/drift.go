@@ -90,14 +90,14 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 	return drift
 }
 
-// DriftOfStep is what a step that found its element so has to tell: a fallback matched, or the element has
-// another role or name than its target says.
+// DriftOfStep returns the drift of a step that found its element so: a fallback matched, or the element
+// has another role or name than its target says.
 func DriftOfStep(t *manifest.Target, match descriptor.Match) *Drift {
 	return driftOf(t, DescriptorOf(t, "", nil), match, nil)
 }
 
-// Confirmed says whether an element has a name or a text that its target asks for, and all that it asks for.
-// A role alone confirms nothing.
+// Confirmed reports whether an element has every name and text of its target, and at least one of them. A
+// role alone confirms nothing.
 func Confirmed(t *manifest.Target, match descriptor.Match) bool {
 	return t.Name+t.TextEquals+t.TextContains != "" && (t.Name == "" || match.Named)
 }

@@ -132,8 +132,8 @@ func WorthRemembering(m descriptor.Match) bool {
 // ByFallback says whether only a fallback matched.
 func ByFallback(m descriptor.Match) bool { return strings.HasPrefix(m.Candidate, "fallback_selectors") }
 
-// Repair looks for the elements of targets that find nothing, by what they looked
-// like. It proposes nothing that it is not sure of, and nothing with which an assertion says less.
+// Repair searches for the elements of targets that match nothing, by their stored descriptions. It
+// proposes only certain matches, and none that would weaken an assertion.
 func (b *Batch) Repair(
 	ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check, locks map[string]*lock.File,
 ) ([]Repair, error) {

@@ -42,7 +42,7 @@ func Watch(ctx context.Context, paths []string, changed func()) error {
 	return nil
 }
 
-// Watching is a watch that stands: what changes after Open is heard of by Run.
+// Watching is an open watch. Run reports each change after Open.
 type Watching struct{ w *watcher }
 
 // Open begins to watch. Run has to follow.

@@ -150,8 +150,8 @@ func (o *Ops) answered() <-chan struct{} {
 	return o.idle
 }
 
-// Connection counts the connections to the bridge that were lost. What it returns
-// hears of each change of the connection.
+// Connection counts the connections to the bridge that were lost. The function that it returns
+// is called with each change of the connection.
 func (o *Ops) Connection() (changed func(ready, lost bool)) {
 	var up atomic.Bool
 	o.Metrics.Gauge("outrider_bridge_connected", "1 while every tab is announced to the bridge.", func() float64 {

@@ -34,8 +34,8 @@ func (t *Traces) Job(parent, name string) (inside string, end func(fault.Code)) 
 	return Parent(ctx), end
 }
 
-// Browser hears of the calls of one browser, which works on one job after the other. A
-// nil one hears of nothing.
+// Browser receives the calls of one browser, which runs one job after the other. A nil Browser
+// does nothing.
 type Browser struct {
 	t   *Traces
 	job atomic.Pointer[trace.SpanContext]

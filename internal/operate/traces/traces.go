@@ -25,7 +25,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/span"
 )
 
-// Traces hears of spans and sends them. A nil one does nothing.
+// Traces receives spans and sends them. A nil one does nothing.
 type Traces struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -48,8 +48,8 @@ func Wanted() bool {
 // protocols are those of OTEL_EXPORTER_OTLP_PROTOCOL that are served.
 var protocols = []string{"", "http/protobuf"}
 
-// Open reads the environment and starts to send; nil when it asks for nothing. Close
-// sends what is left.
+// Open reads the environment and starts to send; nil when no traces are configured. Close sends
+// what is left.
 func Open(ctx context.Context, version string, log *slog.Logger) (*Traces, error) {
 	if !Wanted() {
 		return nil, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
-// Bare starts a browser with our flags and nothing between its connection and the test:
-// the floor of a benchmark. happened hears its events, one after the other. stop ends it
+// Bare starts a browser with our flags and nothing between its connection and the test: the
+// floor of a benchmark. happened is called with its events, one after the other. stop ends it
 // and reports what failed; the test ends it otherwise.
 func Bare(tb testing.TB, happened func(session, method, params []byte)) (client *cdp.Client, pid int, stop func()) {
 	tb.Helper()

@@ -21,8 +21,8 @@ type Error struct {
 	// too big to compile "source" or "nesting". Empty for other errors.
 	Budget string
 
-	// Said is what $error or $assert was told to say. Unlike Message it can hold
-	// values of the input.
+	// Said is the text that was given to $error or $assert. Unlike Message it can hold values
+	// of the input.
 	Said string
 
 	cause error // the context's error when the evaluation was cancelled

@@ -51,8 +51,8 @@ type Options struct {
 	ExtraArgs []string
 	// Secrets are texts that no variable of the browser's environment may hold.
 	Secrets []string
-	// OnWatchdogLost hears, at most once, why no process ends the browser and
-	// removes its profile when this one is killed.
+	// OnWatchdogLost is called at most once, with the reason why no process ends the browser
+	// and removes its profile when this one is killed.
 	OnWatchdogLost func(error)
 }
 

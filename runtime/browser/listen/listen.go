@@ -35,7 +35,7 @@ var (
 // maxReport bounds one report of a script, which bounds itself to less.
 const maxReport = 1 << 20
 
-// Script is a script that hears page events, and the pages whose documents get the
+// Script is a script that listens for page events, and the pages whose documents get the
 // binding through which it reports: those of Hosts and below, or Any.
 type Script struct {
 	Source string

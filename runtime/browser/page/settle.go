@@ -83,9 +83,9 @@ func (p *Page) arriving() bool {
 // inputHeard is the most that the answer to an empty call is waited for.
 const inputHeard = time.Second
 
-// hearOfInput waits, once after input, until the page has told what the input began. That input was
-// handled is told on another way than that the page navigates: either can come first. What the page
-// answers comes after what it told before.
+// hearOfInput waits, once after input, until the page has reported what the input began. The end of
+// the input and a navigation are reported on different channels, so either can come first. An
+// answer of the page comes after its earlier reports.
 func (p *Page) hearOfInput(ctx context.Context) {
 	p.mu.Lock()
 	unheard := p.unheard

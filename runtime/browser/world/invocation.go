@@ -72,8 +72,8 @@ type Invocation struct {
 	Args     []string
 	Object   string // "" calls in the world's global scope
 	ByValue  bool
-	// Bare needs our world but not the library. In a new document it does not wait
-	// for the library to be installed, which goes on behind it.
+	// Bare needs our world but not the library. In a new document the call does not wait until
+	// the library is installed.
 	Bare bool
 	// Observe, when set, is called by the reader with the answer.
 	Observe func(cdp.Reply)
