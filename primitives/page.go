@@ -40,6 +40,11 @@ type Page interface {
 	// ok is false.
 	OwnerFrame(ctx context.Context, frame FrameID) (parent FrameID, handle string, ok bool, err error)
 
+	// BeginFrames makes the documents of frames below frame, which its page library can access,
+	// known to that: one page call in frame then reads them too. It is for what reads many; a
+	// document that it leaves out is read by a page call of its own.
+	BeginFrames(ctx context.Context, frame FrameID)
+
 	// Frames lists the frames of the tab in document order, the main frame
 	// first.
 	Frames() []FrameInfo
