@@ -68,11 +68,11 @@ bench:
 
 bench-browser:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
-		exec $(GO) test -run '^$$' -bench 'Peer|ColdStart|SixteenTabs|Snapshot|Extract' -benchtime 20x -timeout 30m ./runtime/browser
+		exec $(GO) test -run '^$$' -bench 'Peer|ColdStart|SixteenTabs|Snapshot|Extract|First' -benchtime 20x -timeout 30m ./runtime/browser
 
 # bench-guard says which ratio to the floor got worse than in testdata/bench/ratios.json, and
 # bench-ratios writes that file. Both are for an idle machine and take five to ten minutes.
-GUARDED = Peer|ColdStart|SixteenTabs|Snapshot|Extract|Records
+GUARDED = Peer|ColdStart|SixteenTabs|Snapshot|Extract|Records|First
 GUARD_RUNS ?= 3
 guarded = @OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && set -o pipefail && \
 	$(GO) test -run '^$$' -bench '$(GUARDED)' -benchtime 20x -count $(GUARD_RUNS) -timeout 60m ./runtime/browser | \

@@ -354,6 +354,9 @@ type PageEvaluateArgs struct {
 	Dialogs string `json:"dialogs,omitempty"`
 	// Default 10000.
 	TimeoutMS int `json:"timeout_ms,omitempty"`
+	// The script counts as an act of the user, so that it may open a window, write
+	// to the clipboard or play sound. It takes a third longer.
+	UserGesture bool `json:"user_gesture,omitempty"`
 }
 
 // PageEvaluateResult is the result of [Tab.PageEvaluate].

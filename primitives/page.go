@@ -40,6 +40,11 @@ type Page interface {
 	// ok is false.
 	OwnerFrame(ctx context.Context, frame FrameID) (parent FrameID, handle string, ok bool, err error)
 
+	// BeginFrames makes the documents of frames below frame, which its page library can access,
+	// known to that: one page call in frame then reads them too. It is for what reads many; a
+	// document that it leaves out is read by a page call of its own.
+	BeginFrames(ctx context.Context, frame FrameID)
+
 	// Frames lists the frames of the tab in document order, the main frame
 	// first.
 	Frames() []FrameInfo
@@ -84,7 +89,8 @@ type Page interface {
 	Evaluate(ctx context.Context, expression string) (json.RawMessage, error)
 
 	// EvaluateValue is Evaluate for callers that want to know what kind of value
-	// it is, and may have dialogs answered that the script opens.
+	// it is, and may have dialogs answered that the script opens. Nobody counts as having
+	// asked for it, unless opts say so.
 	EvaluateValue(ctx context.Context, expression string, opts EvaluateOptions) (EvaluatedValue, error)
 
 	// AXTree reads the browser's accessibility tree of the document in frame,
@@ -330,6 +336,9 @@ type EvaluateOptions struct {
 	// Structured means that the value is likely an object or a list: it comes in the
 	// round trip of the script then. It changes nothing else.
 	Structured bool
+	// UserGesture has the script count as an act of the user: it may open a window, use the
+	// clipboard and play sound.
+	UserGesture bool
 }
 
 // MaxEvaluated bounds the value of an expression, in characters of its JSON. A longer text,

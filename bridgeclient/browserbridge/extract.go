@@ -160,7 +160,12 @@ func (e *engine) evaluate(ctx context.Context, a action, tab runtime.TabStatus) 
 	}
 	err := e.do(
 		ctx, tab, "page.evaluate",
-		map[string]any{"body": a.script, "dialogs": "answer", "timeout_ms": evaluateLimit.Milliseconds()}, &out,
+		map[string]any{
+			"body":         a.script,
+			"dialogs":      "answer",
+			"timeout_ms":   evaluateLimit.Milliseconds(),
+			"user_gesture": true, // as the extension's own command has it
+		}, &out,
 	)
 	if err != nil {
 		if exception, ok := err.Evidence["exception"].(string); ok {

@@ -135,13 +135,13 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 		}
 		clip = h.Seen
 	}
-	var page struct {
-		URL      string             `json:"url"`
-		Viewport screenshotViewport `json:"viewport"`
-		Page     struct{ Width, Height float64 }
-	}
-	if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
-		return nil, err
+	var page pageShown
+	// Nothing of the picture depends on the page: it is described while it is drawn.
+	alone := !in.FullPage && in.Scale != "css" && in.MaxWidth == 0 && in.MaxHeight == 0
+	if !alone {
+		if err := p.Call(ctx, "", "viewport_info", nil, &page); err != nil {
+			return nil, err
+		}
 	}
 	if in.FullPage {
 		clip = &primitives.Rect{Width: min(page.Page.Width, longestPage), Height: min(page.Page.Height, longestPage)}
@@ -169,7 +169,12 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 	if in.FullPage && opts.Format == "png" && limits.MaxBytes == 0 {
 		opts.Fast = true // of a page so large, encoding is most of the time
 	}
-	picture, err := capture(ctx, p, in, opts)
+	var picture primitives.Picture
+	if alone {
+		picture, err = captureDescribed(ctx, p, in, opts, &page)
+	} else {
+		picture, err = capture(ctx, p, in, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +225,41 @@ func captureOptions(limits imageLimits, v screenshotViewport) primitives.Capture
 		return primitives.CaptureOptions{Format: "png", Fast: true}
 	}
 	return opts
+}
+
+// pageShown is what viewport_info answers.
+type pageShown struct {
+	URL      string             `json:"url"`
+	Viewport screenshotViewport `json:"viewport"`
+	Page     struct{ Width, Height float64 }
+}
+
+// captureDescribed is capture, with what viewport_info answers at the same time.
+func captureDescribed(
+	ctx context.Context, p primitives.Page, in browserScreenshotIn, opts primitives.CaptureOptions, page *pageShown,
+) (primitives.Picture, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	described := make(chan error, 1)
+	go func() {
+		err := p.Call(ctx, "", "viewport_info", nil, page)
+		if err != nil {
+			cancel()
+		}
+		described <- err
+	}()
+	picture, err := capture(ctx, p, in, opts)
+	if err != nil {
+		cancel()
+	}
+	unknown := <-described
+	switch {
+	case unknown != nil && fault.CodeOf(unknown) != fault.Cancelled:
+		return nil, unknown
+	case err != nil:
+		return nil, err
+	}
+	return picture, unknown
 }
 
 func capture(

@@ -26,7 +26,7 @@
 // primitives, under the family's name, or what several families share: base,
 // geometry, accname (roles and accessible names), actionability, changes, maps, record.
 // All files share one scope: they are joined
-// with base.js and dom.js first and wrapped in one strict function, so a name
+// with here.js, base.js and dom.js first and wrapped in one strict function, so a name
 // declared at the top of one file is visible in all and must be unique (a test
 // checks that). A file makes a function callable from Go by writing
 //
@@ -47,6 +47,7 @@
 //
 // # Shared functions
 //
+//	base/here.js       document, memory: of the document that is read; readWithin(window, read)
 //	base/base.js       Fault, Raw, queries, quirk(name), keep, element, elementOf
 //	base/dom.js        parentOf, parentElementOf, flatParent, textOf, attributeOf, matches, closest, queryIn,
 //	                   rectOf, styleOf, tagOf, contains, bodyOf, activeElement, protoGet, protoSet, utf8Length
@@ -89,7 +90,7 @@ import (
 var files embed.FS
 
 // first are the files whose declarations the others use while they load.
-var first = []string{"base/base.js", "base/dom.js"}
+var first = []string{"base/here.js", "base/base.js", "base/dom.js"}
 
 // Files returns the names of the library's files, folder/file.js, in the order
 // in which they are joined: by the name of the file.

@@ -12,9 +12,10 @@ import (
 )
 
 type pageEvaluateIn struct {
-	Body      string `json:"body"`
-	Dialogs   string `json:"dialogs"`
-	TimeoutMS int    `json:"timeout_ms"`
+	Body        string `json:"body"`
+	Dialogs     string `json:"dialogs"`
+	TimeoutMS   int    `json:"timeout_ms"`
+	UserGesture bool   `json:"user_gesture"`
 }
 
 type pageEvaluateOut struct {
@@ -34,7 +35,9 @@ var pageEvaluate = primitives.Define("page.evaluate", func(
 	own, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	v, err := p.EvaluateValue(own, "(() => {\n"+in.Body+"\n})()", primitives.EvaluateOptions{
-		AnswerDialogs: in.Dialogs == "answer", Structured: strings.ContainsAny(in.Body, "{["),
+		AnswerDialogs: in.Dialogs == "answer",
+		Structured:    strings.ContainsAny(in.Body, "{["),
+		UserGesture:   in.UserGesture,
 	})
 	if err != nil {
 		if own.Err() != nil && ctx.Err() == nil {

@@ -199,6 +199,9 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn, base *d
 	if err != nil {
 		return nil, err
 	}
+	if len(part) == 0 {
+		p.BeginFrames(ctx, at.Frame)
+	}
 	r := treeReader{p: p, args: args, slots: make(chan struct{}, sideBySide)}
 	doc, err := r.document(ctx, at.Frame, part, base)
 	if err != nil {

@@ -11,22 +11,20 @@
 const maxQueries = 512; // elements that one walk queries
 const maxUnseen = 5; // times that the browser may say nothing of an element that looks exposed
 const maxSamples = 3; // elements of one tag that are queried before the tag counts as plain
-const queriedTags = new Map(); // tag -> {queried, hasSemantics}
-const queriedHosts = new WeakSet();
-const unseenHosts = new WeakMap(); // element -> how often the browser said nothing of it
-const semantics = new WeakMap(); // element -> {role, label, states, fresh}
 
 /** semanticsOf is the role, label and states that a custom element gives itself, or undefined. */
-const semanticsOf = (node, tag) => queriedTags.size > 0 && tag.includes('-') ? semantics.get(node) : undefined;
+const semanticsOf = (node, tag) =>
+  memory.queriedTags.size > 0 && tag.includes('-') ? memory.semantics.get(node) : undefined;
 
 /** speakingTags are the tags of elements that have a role of their own making. */
-const speakingTags = () => [...queriedTags].filter(([, record]) => record.hasSemantics).map(([tag]) => CSS.escape(tag));
+const speakingTags = () =>
+  [...memory.queriedTags].filter(([, record]) => record.hasSemantics).map(([tag]) => CSS.escape(tag));
 
 /** mayQuery: the browser may know of a custom element what we do not. */
 function mayQuery(node, tag) {
-  if (queriedHosts.has(node)) return semantics.has(node);
-  if ((unseenHosts.get(node) || 0) >= maxUnseen || unexposed(node)) return false;
-  const record = queriedTags.get(tag);
+  if (memory.queriedHosts.has(node)) return memory.semantics.has(node);
+  if ((memory.unseenHosts.get(node) || 0) >= maxUnseen || unexposed(node)) return false;
+  const record = memory.queriedTags.get(tag);
   return !(record && !record.hasSemantics && record.queried >= maxSamples) && matchesCSS(node, ':defined');
 }
 
@@ -37,8 +35,8 @@ function mayQuery(node, tag) {
  */
 function wantsSemantics(node, tag, walk) {
   if (!tag.includes('-')) return false;
-  if (!queriedHosts.has(node)) return mayQuery(node, tag);
-  const own = walk !== undefined && semantics.get(node);
+  if (!memory.queriedHosts.has(node)) return mayQuery(node, tag);
+  const own = walk !== undefined && memory.semantics.get(node);
   return Boolean(own) && (walk === 'first' || !own.fresh);
 }
 
@@ -46,9 +44,9 @@ function wantsSemantics(node, tag, walk) {
 function querySemantics(node) {
   const tag = localNameOf(node);
   if (!tag.includes('-') || !mayQuery(node, tag)) return keep(node);
-  queriedHosts.add(node);
-  if (semantics.has(node)) semantics.get(node).fresh = false;
-  if (!queriedTags.has(tag)) queriedTags.set(tag, { queried: 0, hasSemantics: false });
+  memory.queriedHosts.add(node);
+  if (memory.semantics.has(node)) memory.semantics.get(node).fresh = false;
+  if (!memory.queriedTags.has(tag)) memory.queriedTags.set(tag, { queried: 0, hasSemantics: false });
   return '?' + keep(node);
 }
 
@@ -67,13 +65,13 @@ outrider.describe = (handle, reported) => {
   const node = element(handle);
   if (!node) return false;
   const tag = localNameOf(node);
-  const about = queriedTags.get(tag) || { queried: 0, hasSemantics: false };
-  queriedTags.set(tag, about);
+  const about = memory.queriedTags.get(tag) || { queried: 0, hasSemantics: false };
+  memory.queriedTags.set(tag, about);
   if (reported.ignored && reported.unseen) {
-    if (!semantics.has(node)) {
-      queriedHosts.delete(node);
-      unseenHosts.set(node, (unseenHosts.get(node) || 0) + 1);
-    } else semantics.get(node).fresh = true;
+    if (!memory.semantics.has(node)) {
+      memory.queriedHosts.delete(node);
+      memory.unseenHosts.set(node, (memory.unseenHosts.get(node) || 0) + 1);
+    } else memory.semantics.get(node).fresh = true;
     return false;
   }
   about.queried++;
@@ -88,13 +86,13 @@ outrider.describe = (handle, reported) => {
     explicit === 'option' && !hasAttribute(node, 'aria-selected') && states.selected === true ||
     explicit !== '' && states.expanded !== undefined && !hasAttribute(node, 'aria-expanded');
   if (role === '' && !bare) {
-    semantics.delete(node);
+    memory.semantics.delete(node);
     return false;
   }
   about.hasSemantics = true;
-  semantics.set(node, { role, label: '', states, fresh: true });
+  memory.semantics.set(node, { role, label: '', states, fresh: true });
   const name = norm(reported.name);
-  if (name !== '' && nameOf(node) !== name) semantics.get(node).label = name;
+  if (name !== '' && nameOf(node) !== name) memory.semantics.get(node).label = name;
   return true;
 };
 

@@ -25,7 +25,7 @@ function guardClick(id, node, again) {
     if (guard.verdict === null) {
       let hit = pathOf(event).find((at) => at instanceof Element) || null;
       // The path does not contain what is in a closed shadow root.
-      if (hit && closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;
+      if (hit && memory.closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;
       const target = isConnected(node) ? node : again();
       guard.verdict = target !== null && arrives(target, hit);
       guard.hit = hit;

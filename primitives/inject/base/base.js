@@ -82,6 +82,7 @@ const quirk = (name) => quirks.has(name) && Boolean(askedQuirks.add(name));
 
 function outrider(name, json) {
   let answer;
+  ({ document } = globalThis); // a window may get another one
   try {
     const query = queries[name];
     if (!query) throw new Fault('internal', 'the page library has no such function', { name });
@@ -96,24 +97,21 @@ function outrider(name, json) {
 }
 
 const maxHandles = 2000;
-const byHandle = new Map(); // handle -> WeakRef, oldest first
-const handleOf = new WeakMap();
-let handles = 0;
 
 /** keep names an element so that a later call can refer to it. */
 function keep(node) {
-  let handle = handleOf.get(node);
-  if (handle !== undefined && byHandle.has(handle)) return handle;
-  handle = 'h' + ++handles;
-  handleOf.set(node, handle);
-  byHandle.set(handle, new WeakRef(node));
-  if (byHandle.size > maxHandles) byHandle.delete(byHandle.keys().next().value);
+  let handle = memory.handleOf.get(node);
+  if (handle !== undefined && memory.byHandle.has(handle)) return handle;
+  handle = 'h' + ++memory.handles;
+  memory.handleOf.set(node, handle);
+  memory.byHandle.set(handle, new WeakRef(node));
+  if (memory.byHandle.size > maxHandles) memory.byHandle.delete(memory.byHandle.keys().next().value);
   return handle;
 }
 
 /** element returns what keep named, or null when it was collected. */
 function element(handle) {
-  const ref = byHandle.get(handle);
+  const ref = memory.byHandle.get(handle);
   return ref && ref.deref() || null;
 }
 

@@ -95,9 +95,6 @@ const isElement = (node) => node !== null && node !== undefined && nodeType(node
 /** textOf is the text of a node and its descendants, never null. */
 const textOf = (node) => textContentOf(node) || '';
 
-/** Hosts of attachments (attachments.js). They are ours: no query finds them. */
-const attachmentHosts = new Set();
-
 /** queryIn is querySelectorAll on a document, an element or a shadow root, as an array. */
 function queryIn(root, selector) {
   const type = nodeType(root);
@@ -105,29 +102,26 @@ function queryIn(root, selector) {
   const list = query(root, selector);
   const found = new Array(list.length); // by index: an iterator costs three times as much
   for (let i = 0; i < found.length; i++) found[i] = list[i];
-  return attachmentHosts.size > 0 ? found.filter((node) => !attachmentHosts.has(node)) : found;
+  return memory.attachmentHosts.size > 0 ? found.filter((node) => !memory.attachmentHosts.has(node)) : found;
 }
-
-const closedShadows = new WeakMap(); // host -> closed shadow root
-let closedShadowsKnown = false;
 
 /** adoptShadow makes a closed shadow root one that the functions of the library search. */
 function adoptShadow(root) {
-  closedShadows.set(hostOf(root), root);
-  closedShadowsKnown = true;
+  memory.closedShadows.set(hostOf(root), root);
+  memory.closedShadowsKnown = true;
 }
 
 /** shadowOf is the shadow root of an element: an open one, or one that was adopted. */
-const shadowOf = (node) => openShadowOf(node) || closedShadowsKnown && closedShadows.get(node) || null;
+const shadowOf = (node) => openShadowOf(node) || memory.closedShadowsKnown && memory.closedShadows.get(node) || null;
 
 const slotNodes = methodOf(HTMLSlotElement.prototype, 'assignedNodes');
 
 /** slotOf is the slot that draws an element. A slot in a closed shadow root does not say so itself. */
 function slotOf(node) {
   const slot = openSlotOf(node);
-  if (slot || !closedShadowsKnown) return slot;
+  if (slot || !memory.closedShadowsKnown) return slot;
   const host = parentElementOf(node);
-  const shadow = host && closedShadows.get(host);
+  const shadow = host && memory.closedShadows.get(host);
   return shadow && Array.from(queryFragment(shadow, 'slot')).find((each) => slotNodes(each).includes(node)) || null;
 }
 

@@ -13,7 +13,10 @@ function unopenedHosts() {
     for (const node of queryIn(root, '*')) {
       if (hosts.length === maxUnopened) break;
       const tag = localNameOf(node);
-      if ((!examinedHosts.has(node) && !shadowOf(node) && mayHideShadow(node, tag)) || wantsSemantics(node, tag, false))
+      if (
+        (!memory.examinedHosts.has(node) && !shadowOf(node) && mayHideShadow(node, tag)) ||
+        wantsSemantics(node, tag, false)
+      )
         hosts.push(node);
     }
   }

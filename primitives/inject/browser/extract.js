@@ -71,7 +71,7 @@ function fieldReader(field) {
   if (parts.length !== 1 || part === ':scope' || quirk('comma_split'))
     return (item, shown) => firstOf(queryParts(item, selector).nodes, item, shown, 0);
   return (item, shown) => {
-    if (attachmentHosts.size > 0) return firstOf(queryParts(item, selector).nodes, item, shown, 0);
+    if (memory.attachmentHosts.size > 0) return firstOf(queryParts(item, selector).nodes, item, shown, 0);
     const own = matchesCSS(item, part) ? read(item) : '';
     if (own) return own;
     const first = queryFirstElement(item, part); // mostly there is no other

@@ -40,7 +40,7 @@ const areaOf = (rect) => widthOf(rect) * heightOf(rect);
 const middleOf = (rect) => ({ x: (rect.left + rect.right) / 2, y: (rect.top + rect.bottom) / 2 });
 
 function viewportRect(view) {
-  const whole = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  const whole = { left: 0, top: 0, right: here.innerWidth, bottom: here.innerHeight };
   return view.clip ? intersect(whole, view.clip) : whole;
 }
 
@@ -114,7 +114,7 @@ function label(node) {
 }
 
 /** unseen: upstream accepts only elements of its own realm, so that nothing in a frame is ever rendered. */
-const unseen = () => quirk('frames_unseen') && location.ancestorOrigins.length > 0;
+const unseen = () => quirk('frames_unseen') && here.location.ancestorOrigins.length > 0;
 
 /**
  * isDrawn: neither its own style nor anything around it, such as a closed section, keeps it from being drawn.

@@ -3,7 +3,7 @@
 // element that may be moving.
 
 const lately = new WeakMap(); // element -> {rect, at, moving}: where a call saw it last
-const memory = 1000;
+const rememberedFor = 1000;
 
 const same = (a, b) => a.left === b.left && a.top === b.top && a.right === b.right && a.bottom === b.bottom;
 const plain = (rect) => ({ left: rect.left, top: rect.top, right: rect.right, bottom: rect.bottom });
@@ -23,7 +23,7 @@ function moves(animation) {
 function mayMove(node, rect) {
   const before = lately.get(node);
   // A call took a sample a moment ago: the two agree, or they do not.
-  if (before && performance.now() - before.at < memory) return before.moving || !same(before.rect, rect);
+  if (before && performance.now() - before.at < rememberedFor) return before.moving || !same(before.rect, rect);
   const running = documentAnimationsOf(document);
   if (running.length > 0 && running.length <= 200 && running.some(moves)) return true;
   for (let at = node; at; at = flatParentElement(at)) {

@@ -11,12 +11,10 @@ const maxItemLevels = 3; // repeated elements around an element that are compare
 const maxItemRows = 200; // a larger one is not an item of a list
 const maxBesides = 3; // items that are compared on either side
 
-let snapshotNumber = 0; // snapshots that gave refs; the texts of one snapshot belong together
-
 /** recordSnapshot keeps the texts that a snapshot had of an element and around it. */
 function recordSnapshot(record, place) {
   record.near = place;
-  record.snapshot = snapshotNumber;
+  record.snapshot = memory.snapshots;
 }
 
 const cellTags = new Set(['td', 'th']);
@@ -73,10 +71,10 @@ function itemTexts(item, snapshot) {
     if (text) set.add(text);
   };
   const recordOf = (number) => {
-    const record = number && refRecords.get(number);
+    const record = number && memory.refRecords.get(number);
     return record && record.near && record.snapshot === snapshot ? record : null;
   };
-  const around = recordOf(refNumbers.get(item));
+  const around = recordOf(memory.refNumbers.get(item));
   for (const [i, { role, name, place, number }] of walk.named.entries()) {
     const named = name === '' || name === undefined ? '' : role + ' ' + cut(name, 80);
     note(now, named);
@@ -144,7 +142,7 @@ function standsForAnother(mine, snapshot) {
 function repeatedNames() {
   const often = new Set();
   const seen = new Set();
-  for (const { role, name } of lastGiven) {
+  for (const { role, name } of memory.lastGiven) {
     if (name) (seen.has(role + ' ' + cut(name, 80)) ? often : seen).add(role + ' ' + cut(name, 80));
   }
   return often;
@@ -152,9 +150,9 @@ function repeatedNames() {
 
 /** lostBeside: an element that stood beside the item when the newest snapshot was taken is detached. */
 function lostBeside(item) {
-  const record = refRecords.get(refNumbers.get(item));
+  const record = memory.refRecords.get(memory.refNumbers.get(item));
   if (!record || !record.place) return false;
-  return lastGiven.some((other) => {
+  return memory.lastGiven.some((other) => {
     if (other.tag !== record.tag || !other.place || other.place.path !== record.place.path) return false;
     const node = other.node.deref();
     return !node || !inThisDocument(node);
@@ -163,7 +161,7 @@ function lostBeside(item) {
 
 /** refuseRecycled fails when the element of a ref stands for another record than when a snapshot gave the ref. */
 function refuseRecycled(node, ref) {
-  const record = refRecords.get(refNumbers.get(node));
+  const record = memory.refRecords.get(memory.refNumbers.get(node));
   if (!record || !record.near) return;
   const body = bodyOf();
   let levels = 0;

@@ -7,41 +7,38 @@
 // reports how far the numbers have come. The page sees none of this.
 
 const maxRefs = 200000;
-const refRecords = new Map(); // number -> what is known of the element, oldest first
-const refNumbers = new WeakMap();
-const numbering = { prefix: '', from: 1, next: 1, reported: 1, set: false };
 
 /** numberRefs sets where the refs of this document begin; only the first call counts. */
 outrider.numberRefs = (prefix, from) => {
-  if (numbering.set) return;
-  Object.assign(numbering, { prefix, from, next: from, reported: from, set: true });
+  if (memory.numbering.set) return;
+  Object.assign(memory.numbering, { prefix, from, next: from, reported: from, set: true });
 };
 
 /** newRefs is the part of an answer that reports how far the numbers have come. */
 function newRefs() {
-  if (numbering.next === numbering.reported) return '';
-  numbering.reported = numbering.next;
-  return ',"refs":' + numbering.next;
+  if (memory.numbering.next === memory.numbering.reported) return '';
+  memory.numbering.reported = memory.numbering.next;
+  return ',"refs":' + memory.numbering.next;
 }
 
 /** refRecord is what is kept of an element with a ref, and gives it one. */
-function refRecord(node, number = refNumbers.get(node)) {
-  let record = number && refRecords.get(number);
+function refRecord(node, number = memory.refNumbers.get(node)) {
+  let record = number && memory.refRecords.get(number);
   if (record) return record; // of this element, or of one that it took the place of
   if (!number) {
-    number = numbering.next++;
-    refNumbers.set(node, number);
+    number = memory.numbering.next++;
+    memory.refNumbers.set(node, number);
   }
   record = {
-    ref: numbering.prefix + 'e' + number,
+    ref: memory.numbering.prefix + 'e' + number,
     node: new WeakRef(node),
     tag: localNameOf(node),
     role: undefined,
     name: undefined,
     place: null
   };
-  refRecords.set(number, record);
-  if (refRecords.size > maxRefs) refRecords.delete(refRecords.keys().next().value);
+  memory.refRecords.set(number, record);
+  if (memory.refRecords.size > maxRefs) memory.refRecords.delete(memory.refRecords.keys().next().value);
   return record;
 }
 
@@ -63,14 +60,14 @@ const inThisDocument = (node) => isConnected(node) && protoGet(node, 'ownerDocum
  */
 function elementOfRef(ref) {
   const parts = refForm.exec(String(ref));
-  if (!parts || parts[1] !== numbering.prefix)
+  if (!parts || parts[1] !== memory.numbering.prefix)
     throw staleRef(ref, 'unknown', 'no element of this document was given this ref');
   const number = Number(parts[2]);
-  if (number < numbering.from)
+  if (number < memory.numbering.from)
     throw staleRef(ref, 'document_replaced', 'the document in which the ref was given has been replaced');
-  const record = refRecords.get(number);
+  const record = memory.refRecords.get(number);
   if (!record) {
-    if (number < numbering.next) throw staleRef(ref, 'forgotten', 'too many refs were given since this one');
+    if (number < memory.numbering.next) throw staleRef(ref, 'forgotten', 'too many refs were given since this one');
     throw staleRef(ref, 'unknown', 'no element was given this ref');
   }
   const node = record.node.deref();
@@ -95,8 +92,6 @@ const placeKey = (tag, role, name, place) =>
 const recognisable = (role, name, place) =>
   place !== null && ((name !== '' && name !== undefined) || (role !== 'generic' && role !== undefined));
 
-let lastGiven = []; // the records of the newest snapshot of the whole document
-
 /**
  * giveRefs gives refs to the rows of a snapshot, each with its element and the
  * number that this had when the walk came to it, if any. An element that was not seen
@@ -106,9 +101,9 @@ let lastGiven = []; // the records of the newest snapshot of the whole document
 function giveRefs(named, whole) {
   let lost = null;
   const fresh = new Map(); // key -> element, null when there are several
-  if (whole && lastGiven.length > 0 && named.some(({ number }) => number === undefined)) {
+  if (whole && memory.lastGiven.length > 0 && named.some(({ number }) => number === undefined)) {
     lost = new Map();
-    for (const record of lastGiven) {
+    for (const record of memory.lastGiven) {
       const node = record.node.deref();
       if (node && inThisDocument(node) || !recognisable(record.role, record.name, record.place)) continue;
       const key = placeKey(record.tag, record.role, record.name, record.place);
@@ -116,21 +111,21 @@ function giveRefs(named, whole) {
     }
     if (lost.size > 0) {
       for (const { node, tag, role, name, place } of named) {
-        if (!recognisable(role, name, place) || refNumbers.has(node)) continue;
+        if (!recognisable(role, name, place) || memory.refNumbers.has(node)) continue;
         const key = placeKey(tag, role, name, place);
         fresh.set(key, fresh.has(key) ? null : node);
       }
     }
   }
   const given = [];
-  snapshotNumber++;
+  memory.snapshots++;
   for (const each of named) {
     const { row, node, tag, role, name, place, number } = each;
     if (
       lost !== null &&
       lost.size > 0 &&
       number === undefined &&
-      !refNumbers.has(node) &&
+      !memory.refNumbers.has(node) &&
       recognisable(role, name, place)
     ) {
       const key = placeKey(tag, role, name, place);
@@ -138,9 +133,10 @@ function giveRefs(named, whole) {
       if (record && fresh.get(key) === node) bindRef(record, node);
     }
     // A row that was taken over from an earlier snapshot has its record.
-    const record = each.record !== undefined && refRecords.size < maxRefs ? each.record : refRecord(node, number);
+    const known = each.record !== undefined && memory.refRecords.size < maxRefs;
+    const record = known ? each.record : refRecord(node, number);
     each.record = record;
-    each.number = refNumbers.get(node);
+    each.number = memory.refNumbers.get(node);
     row.ref = record.ref;
     record.role = role;
     record.name = name;
@@ -150,11 +146,11 @@ function giveRefs(named, whole) {
       given.push(record);
     }
   }
-  if (whole) lastGiven = given;
+  if (whole) memory.lastGiven = given;
 }
 
 /** hasLostRefs: elements of the newest snapshot are detached. */
-const hasLostRefs = () => lastGiven.some((record) => {
+const hasLostRefs = () => memory.lastGiven.some((record) => {
   const node = record.node.deref();
   return !node || !inThisDocument(node);
 });
@@ -162,7 +158,7 @@ const hasLostRefs = () => lastGiven.some((record) => {
 /** bindRef makes an element the one that a ref names. */
 function bindRef(record, node) {
   record.node = new WeakRef(node);
-  if (!refNumbers.has(node)) refNumbers.set(node, Number(refForm.exec(record.ref)[2]));
+  if (!memory.refNumbers.has(node)) memory.refNumbers.set(node, Number(refForm.exec(record.ref)[2]));
 }
 
 /**

@@ -40,9 +40,9 @@ function withShadows(root) {
   for (let i = 0; i < roots.length && roots.length < 5000; i++) {
     const walker = walkerOf(document, roots[i], NodeFilter.SHOW_ELEMENT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-      if (node.shadowRoot === null && !closedShadowsKnown) continue;
+      if (node.shadowRoot === null && !memory.closedShadowsKnown) continue;
       const shadow = shadowOf(node);
-      if (shadow && !attachmentHosts.has(node)) roots.push(shadow);
+      if (shadow && !memory.attachmentHosts.has(node)) roots.push(shadow);
     }
   }
   return roots;

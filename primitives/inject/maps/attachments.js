@@ -134,9 +134,9 @@ class Attachment {
       return;
     }
     const host = this.draw();
-    attachmentHosts.add(host);
+    memory.attachmentHosts.add(host);
     if (!plant(host, anchor, this.spec.placement)) {
-      attachmentHosts.delete(host);
+      memory.attachmentHosts.delete(host);
       return;
     }
     this.hosts.set(anchor, host);
@@ -148,7 +148,7 @@ class Attachment {
     this.hosts.delete(anchor);
     if (!host) return;
     host.remove();
-    attachmentHosts.delete(host);
+    memory.attachmentHosts.delete(host);
   }
 
   clear() {
@@ -259,13 +259,13 @@ class Attachments {
 
   /** own: the change is one that attachments made. */
   own(record) {
-    if (record.type !== 'childList') return attachmentHosts.has(record.target);
+    if (record.type !== 'childList') return memory.attachmentHosts.has(record.target);
     const nodes = [...record.addedNodes, ...record.removedNodes];
     // A host that is detached although nothing here removed it is the page's doing.
     return nodes.every(
       (node) =>
-        (attachmentHosts.has(node) && isConnected(node)) ||
-        (isElement(node) && attributeOf(node, attachmentHost) !== null && !attachmentHosts.has(node))
+        (memory.attachmentHosts.has(node) && isConnected(node)) ||
+        (isElement(node) && attributeOf(node, attachmentHost) !== null && !memory.attachmentHosts.has(node))
     );
   }
 

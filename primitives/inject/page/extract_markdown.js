@@ -82,7 +82,7 @@ class MarkdownWalk {
   }
 
   hides(node) {
-    if (node && this.hosts.size < maxHosts && !examinedHosts.has(node)) this.hosts.add(node);
+    if (node && this.hosts.size < maxHosts && !memory.examinedHosts.has(node)) this.hosts.add(node);
   }
 
   text(value) {

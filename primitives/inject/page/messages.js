@@ -14,8 +14,6 @@ const messagePause = 20; // milliseconds from a change to its reading
 const unfoldPause = 250; // and from there to that of what had no size yet
 const layerDepth = 4; // elements from the body to a toast
 
-let messagesNow = null;
-
 /** layerOf is the element around a node, or the node, that is laid over the page; null for what is part of the page. */
 function layerOf(node) {
   const path = [];
@@ -30,12 +28,13 @@ const messageText = (node) => norm(protoGet(node, 'innerText') ?? textOf(node));
 
 class Messages {
   constructor() {
+    this.place = here;
     this.shown = new Map(); // text -> what shows it, the newest last
     this.told = [];
     this.added = new Set();
     this.unfolding = new WeakSet();
     this.timer = null;
-    this.observer = new MutationObserver((records) => this.take(records));
+    this.observer = new MutationObserver((records) => readWithin(this.place, () => this.take(records)));
     for (const root of withShadows(document))
       this.observer.observe(root, { subtree: true, childList: true, characterData: true });
   }
@@ -47,7 +46,7 @@ class Messages {
       else
         for (const node of addedNodes) if (this.added.size < mostNewNodes && nodeType(node) !== 8) this.added.add(node);
     }
-    if (this.added.size > 0) this.timer ||= setTimeout(() => this.read(), messagePause);
+    if (this.added.size > 0) this.timer ||= setTimeout(() => readWithin(this.place, () => this.read()), messagePause);
   }
 
   read() {
@@ -79,7 +78,7 @@ class Messages {
       if (this.unfolding.has(node)) return;
       this.unfolding.add(node);
       setTimeout(() => {
-        this.note(node);
+        readWithin(this.place, () => this.note(node));
         this.unfolding.delete(node);
       }, unfoldPause);
       return;
@@ -109,12 +108,14 @@ class Messages {
 
 /** messagesGone are the messages of this document since it was called last; the first call has none. */
 function messagesGone() {
-  if (messagesNow) return messagesNow.gone();
-  messagesNow = new Messages();
+  const { messages } = memory; // perhaps of another library
+  if (messages) return readWithin(messages.place, () => messages.gone());
+  memory.messages = new Messages();
   return [];
 }
 
 /** messagesTold says that an answer has reported these texts. */
 function messagesTold(texts) {
-  if (messagesNow) messagesNow.told = messagesNow.told.concat(texts).slice(-4 * mostMessages);
+  const { messages } = memory;
+  if (messages) messages.told = messages.told.concat(texts).slice(-4 * mostMessages);
 }

@@ -2,7 +2,7 @@
 
 /** httpStatus is the status with which the document was answered, 0 when it is not known. */
 const httpStatus = () => {
-  const [entry] = performance.getEntriesByType('navigation');
+  const [entry] = here.performance.getEntriesByType('navigation');
   return (entry && entry.responseStatus) || 0;
 };
 
@@ -15,8 +15,8 @@ const contentTypeOf = getterOf(Document.prototype, 'contentType');
 function fileHere() {
   const type = contentTypeOf(document);
   if (!fileTypes.test(type)) return undefined;
-  const [entry] = performance.getEntriesByType('navigation');
-  const last = location.pathname.split('/').pop();
+  const [entry] = here.performance.getEntriesByType('navigation');
+  const last = here.location.pathname.split('/').pop();
   let name = last;
   try {
     name = decodeURIComponent(last);

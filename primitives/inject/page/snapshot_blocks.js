@@ -376,10 +376,17 @@ class SnapshotBlocks {
   }
 }
 
-const snapshotKinds = new Map(); // kind -> {blocks, answers}, oldest first
+const kindsOf = new WeakMap(); // memory of a document -> kind -> {blocks, answers}, oldest first
 const nothingEarlier = Object.freeze({ blocks: null, answers: null });
 const mostKinds = 2;
 const mostAnswers = 4; // whose lines are kept; most of them are the same text
+
+/** snapshotKinds has the kinds of this document. */
+function snapshotKinds() {
+  let kinds = kindsOf.get(memory);
+  if (kinds === undefined) kindsOf.set(memory, kinds = new Map());
+  return kinds;
+}
 
 /**
  * earlierOf is what this document keeps for the snapshots of a kind: blocks, null for a
@@ -387,21 +394,22 @@ const mostAnswers = 4; // whose lines are kept; most of them are the same text
  * it is asked for again.
  */
 function earlierOf({ format, interactive_only, urls, places, hints, tell_visible, since, afresh }) {
+  const kinds = snapshotKinds();
   const first = since || interactive_only;
   // XML is written out otherwise
-  if ((!first && snapshotKinds.size === 0) || afresh || hints || tell_visible || !(document instanceof HTMLDocument))
+  if ((!first && kinds.size === 0) || afresh || hints || tell_visible || !(document instanceof HTMLDocument))
     return nothingEarlier;
   const kind = [format, interactive_only, urls, places].join();
-  const known = snapshotKinds.get(kind);
+  const known = kinds.get(kind);
   if (known === undefined) {
     if (!first) return nothingEarlier;
-    if (snapshotKinds.size >= mostKinds) snapshotKinds.delete(snapshotKinds.keys().next().value);
+    if (kinds.size >= mostKinds) kinds.delete(kinds.keys().next().value);
     const made = { blocks: new SnapshotBlocks(), answers: [] };
-    snapshotKinds.set(kind, made);
+    kinds.set(kind, made);
     return since ? made : nothingEarlier;
   }
-  snapshotKinds.delete(kind);
-  snapshotKinds.set(kind, known);
+  kinds.delete(kind);
+  kinds.set(kind, known);
   return first ? known : { blocks: null, answers: known.answers };
 }
 
@@ -438,7 +446,7 @@ function lineRuns(before, lines) {
 function sinceLines(answers, base, lines) {
   if (answers === null) return { token: undefined, runs: undefined, fresh: lines };
   const before = base === undefined ? undefined : answers.find((answer) => answer.token === base);
-  const token = numbering.prefix + performance.timeOrigin + '/' + ++lineTokens;
+  const token = memory.numbering.prefix + performance.timeOrigin + '/' + ++lineTokens;
   answers.push({ token, lines });
   if (answers.length > mostAnswers) answers.shift();
   return before === undefined ? { token, runs: undefined, fresh: lines } : { token, ...lineRuns(before.lines, lines) };

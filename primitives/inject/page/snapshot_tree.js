@@ -264,7 +264,7 @@ class TreeWalk {
   /** hides notes an element that may have a closed shadow root. */
   hides(node) {
     if (this.blocks !== null) this.blocks.unsafe++;
-    if (this.hosts.size < maxHosts && !examinedHosts.has(node)) this.hosts.add(node);
+    if (this.hosts.size < maxHosts && !memory.examinedHosts.has(node)) this.hosts.add(node);
   }
 
   add(row) {
@@ -373,7 +373,7 @@ class TreeWalk {
         role: 'generic',
         name: '',
         place: null,
-        number: refNumbers.get(node)
+        number: memory.refNumbers.get(node)
       });
     }
     // A stack that is full stays full.
@@ -738,7 +738,7 @@ class TreeWalk {
     if (this.blocks !== null && listed.has(role)) this.blocks.probe(() => sizeless(node), unsized);
     if (this.options.refs && !still && !unsized) {
       row.ref = ''; // its place among the members
-      this.named.push({ row, node, tag, role, name, place, number: refNumbers.get(node) });
+      this.named.push({ row, node, tag, role, name, place, number: memory.refNumbers.get(node) });
     }
     if (clickable) {
       row.clickable = true;
@@ -940,7 +940,7 @@ class TreeWalk {
           role: 'option',
           name,
           place: null,
-          number: refNumbers.get(option)
+          number: memory.refNumbers.get(option)
         });
       }
     }
@@ -1008,7 +1008,6 @@ const shadowTags = new Set([
   'article', 'aside', 'blockquote', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p',
   'section', 'span'
 ]);
-const examinedHosts = new WeakSet();
 
 /**
  * mayHideShadow: the element can have a shadow root, shows none to us, and looks
@@ -1017,9 +1016,9 @@ const examinedHosts = new WeakSet();
 const mayHideShadow = (node, tag) => readable(node, () => seemsToHideShadow(node, tag), false);
 
 function seemsToHideShadow(node, tag) {
-  if (attachmentHosts.has(node)) return false;
+  if (memory.attachmentHosts.has(node)) return false;
   if (tag.includes('-')) return true;
-  if (!shadowTags.has(tag) || firstChildOf(node) !== null || examinedHosts.has(node)) return false;
+  if (!shadowTags.has(tag) || firstChildOf(node) !== null || memory.examinedHosts.has(node)) return false;
   const style = getComputedStyle(node);
   if (style.display === 'inline' ? tag !== 'span' : style.position === 'absolute' || style.position === 'fixed')
     return false;
@@ -1146,7 +1145,7 @@ function rowObject(row) {
 function takeHosts(hosts) {
   const handles = [];
   for (const node of hosts) {
-    examinedHosts.add(node);
+    memory.examinedHosts.add(node);
     handles.push(querySemantics(node));
   }
   return handles;
@@ -1174,7 +1173,7 @@ queries.page_snapshot = (args) => {
   const kept = whole && fileHere() === undefined;
   const { blocks, answers } = kept ? earlierOf(args) : { blocks: null, answers: null };
   const walk = rowsOf(root, args, overdue, blocks);
-  if (!whole && hasLostRefs() && walk.named.some(({ node }) => !refNumbers.has(node))) {
+  if (!whole && hasLostRefs() && walk.named.some(({ node }) => !memory.refNumbers.has(node))) {
     // Only the whole document shows what was rendered again.
     giveRefs(
       walkTree(rootElement(), {
@@ -1219,7 +1218,7 @@ queries.page_snapshot = (args) => {
   );
 };
 
-/** overdueIn says whether so many milliseconds have passed since the call. Each document has a clock of its own. */
+/** overdueIn says whether so many milliseconds have passed since the call. */
 function overdueIn(ms) {
   const until = performance.now() + ms;
   return () => performance.now() > until;
@@ -1231,7 +1230,7 @@ function rowsOf(root, args, overdue, blocks) {
     return walkFor(root, args, overdue, blocks);
   } catch (error) {
     if (blocks === null) throw error;
-    snapshotKinds.clear(); // what was kept of earlier walks cannot be used
+    snapshotKinds().clear(); // what was kept of earlier walks cannot be used
     return walkFor(root, args, overdue, null);
   }
 }
@@ -1299,28 +1298,29 @@ function writeRows(walk, args, output, depth, nesting, overdue, within) {
 }
 
 /**
- * writeInside adds the document that a frame shows, when its origin is ours and the
- * library is in it. A world of ours can access our world in that frame, and what its window
+ * writeInside adds the document that a frame shows, when its origin is ours and the runtime has
+ * begun our world in it. A world of ours can access our world in that frame, and what its window
  * has of its own only we can have put there. A page call for each frame costs several times more.
  */
 function writeInside(frame, args, output, depth, nesting, overdue) {
   if (nesting > args.max_nesting || output.stopped) return false;
-  let writeDocument;
+  let place;
   try {
-    const inside = windowIn(frame, tagOf(frame));
-    if (!Object.hasOwn(inside, 'outriderWorld')) return false;
-    writeDocument = inside.outrider.writeDocument;
+    place = windowIn(frame, tagOf(frame));
+    if (!Object.hasOwn(place, 'outriderWorld')) return false;
   } catch {
     return false; // of another origin
   }
-  return writeDocument(args, output, depth, nesting, overdue);
+  return readWithin(place, () => {
+    if (Object.hasOwn(place, 'outriderRefs')) outrider.numberRefs(...place.outriderRefs);
+    return writeDocument(args, output, depth, nesting, overdue);
+  });
 }
 
-/** writeDocument is writeInside in the document of the frame. */
-outrider.writeDocument = (args, output, depth, nesting, overdue) => {
+/** writeDocument adds the document that is read, which a frame shows. */
+function writeDocument(args, output, depth, nesting, overdue) {
   const root = rootElement();
   if (!root) return false;
-  if (args.quirks) quirks = new Set(args.quirks);
   let walk;
   try {
     walk = rowsOf(root, args, overdue, earlierOf(args).blocks);
@@ -1330,9 +1330,10 @@ outrider.writeDocument = (args, output, depth, nesting, overdue) => {
   } catch {
     return false; // a page call in the frame itself reports why, and only that frame is left out
   }
+  const { numbering } = memory;
   output.inside++;
   writeRows(walk, args, output, depth, nesting, overdue, numbering.prefix);
   if (numbering.next !== numbering.reported)
     output.refs.push({ prefix: numbering.prefix, next: (numbering.reported = numbering.next) });
   return true;
-};
+}

@@ -98,7 +98,7 @@ const unrecordedMetas = /^(?:content-security-policy|refresh|set-cookie)$/i;
 function isRecorded(node) {
   const type = nodeType(node);
   if (type === 3) return true;
-  if (type !== 1 || attachmentHosts.has(node)) return false;
+  if (type !== 1 || memory.attachmentHosts.has(node)) return false;
   switch (localNameOf(node)) {
     case 'script': case 'noscript': return false;
     case 'link': return !unrecordedLinks.test(attributeOf(node, 'rel') || '');

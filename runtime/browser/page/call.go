@@ -170,7 +170,10 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			calls, err = p.client.Start(ctx, make(w.Token).Command(at.session, w))
 		} else {
 			defer release()
-			w, err = p.makeWorld(ctx, at)
+			w = at.document.Claimed()
+			if w == nil {
+				w, err = p.makeWorld(ctx, at)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -195,6 +198,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			result, err := p.awaitPage(ctx, at, call)
 			if err != nil {
 				p.client.Forget(install[i:]...)
+				at.document.Forget(w)
 				return nil, beforeStart(p.classify(ctx, at, err))
 			}
 			if x := cdp.Member(result, "exceptionDetails"); x != nil {

@@ -47,7 +47,7 @@ func (p *Page) Evaluate(ctx context.Context, expression string) (json.RawMessage
 	if err != nil {
 		return nil, cdp.Explain(err, "evaluating a script")
 	}
-	out, err := p.evaluate(ctx, at, "Runtime.evaluate", scriptParams(ctx, fit+"("+expression+")"))
+	out, err := p.evaluate(ctx, at, "Runtime.evaluate", scriptParams(ctx, fit+"("+expression+")", true))
 	if stoppedAtDeadline(ctx, err) {
 		err = context.DeadlineExceeded
 	}
@@ -128,13 +128,17 @@ func (p *Page) evaluate(ctx context.Context, at resolvedFrame, method string, pa
 	return out, nil
 }
 
-// scriptParams are those of Runtime.evaluate for a script of the caller, which counts
-// as an act of the user. The limit of time ends one that never returns, which would block
-// the page's thread. A promise that never settles is not stopped by it, only by our own
-// time.
-func scriptParams(ctx context.Context, expression string) []byte {
+// scriptParams are those of Runtime.evaluate for a script of the caller. With gesture it counts
+// as an act of the user, which costs as much as a third of a short script. The limit of time
+// ends one that never returns, which would block the page's thread. A promise that never
+// settles is not stopped by it, only by our own time.
+func scriptParams(ctx context.Context, expression string, gesture bool) []byte {
 	b := make([]byte, 0, 160+len(expression)+len(expression)/8)
-	b = append(b, `{"awaitPromise":true,"userGesture":true,"objectGroup":"outrider.script","expression":`...)
+	b = append(b, `{"awaitPromise":true,"objectGroup":"outrider.script"`...)
+	if gesture {
+		b = append(b, `,"userGesture":true`...)
+	}
+	b = append(b, `,"expression":`...)
 	b = cdp.AppendQuoted(b, expression)
 	if deadline, ok := ctx.Deadline(); ok {
 		b = strconv.AppendInt(append(b, `,"timeout":`...), max(1, time.Until(deadline).Milliseconds()), 10)

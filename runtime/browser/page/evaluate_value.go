@@ -37,7 +37,7 @@ func (p *Page) EvaluateValue(
 	calls, err := p.client.Start(ctx, cdp.Command{
 		Session: at.session.ID,
 		Method:  "Runtime.evaluate",
-		Params:  scriptParams(ctx, expression),
+		Params:  scriptParams(ctx, expression, opts.UserGesture),
 	})
 	if err != nil {
 		return none, cdp.Explain(err, doing)

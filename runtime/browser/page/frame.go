@@ -329,6 +329,7 @@ func (p *Page) onFrameNavigated(s *cdp.Session, params []byte) {
 	p.observer.DocumentReplaced(id, e.Frame.LoaderID, top)
 	p.observer.FrameBegan(s, id)
 	if top {
+		p.refreshTarget()
 		p.observer.Navigated()
 	} else {
 		p.FramesChanged()
@@ -412,7 +413,6 @@ func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	if s.Frame != "" {
 		return
 	}
-	p.refreshTarget()
 	name := string(cdp.PlainString(cdp.Member(params, "name")))
 	if name != "load" && name != "networkIdle" {
 		return
@@ -422,6 +422,8 @@ func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 	p.mu.Lock()
 	f := p.frames[id]
 	collect := false
+	// Whoever waits for a report of the document gets its title from that.
+	stale := id == p.main && (name == "networkIdle" || p.loadReport == nil)
 	if f != nil && f.loader == loader {
 		if name == "networkIdle" {
 			f.idle = loader
@@ -431,6 +433,9 @@ func (p *Page) onLifecycle(s *cdp.Session, params []byte) {
 		}
 	}
 	p.mu.Unlock()
+	if stale {
+		p.refreshTarget()
+	}
 	if collect {
 		p.collectGarbage()
 	}

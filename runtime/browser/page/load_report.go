@@ -256,11 +256,16 @@ func (p *Page) awaitLoadReport(ctx context.Context, n *navigation) []byte {
 	}
 	select {
 	case at.document.Building() <- struct{}{}:
-		if at.document.World() == nil {
+		if at.document.World() != nil {
+			at.document.Built()
+			break
+		}
+		// The library is longer than the pipe to the browser holds. Calls wait for it, the navigation need not.
+		go func() {
+			defer at.document.Built()
 			p.client.Post(p.beginning(at, report.world)...)
 			at.document.SetWorld(report.world)
-		}
-		at.document.Built()
+		}()
 	default: // somebody else is making it
 	}
 	return report.answer

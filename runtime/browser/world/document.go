@@ -15,6 +15,7 @@ type Document struct {
 
 	mu       sync.Mutex
 	world    *World
+	claimed  *World                        // the same before it has a library; nil when it has none
 	origin   *Origin                       // nil when nobody has asked
 	byFrame  map[primitives.FrameID]string // handle of the element that shows a frame
 	byHandle map[string]primitives.FrameID // the reverse
@@ -69,13 +70,30 @@ func (d *Document) World() *World {
 func (d *Document) SetWorld(w *World) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.world = w
+	d.world, d.claimed = w, nil
+}
+
+// Claimed is the world of the document when it has a token but no library.
+func (d *Document) Claimed() *World {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.claimed
+}
+
+// Claim notes that w has its token, or will have it before what is sent next.
+func (d *Document) Claim(w *World) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.claimed = w
 }
 
 // Forget drops w: its context was destroyed.
 func (d *Document) Forget(w *World) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.claimed == w {
+		d.claimed = nil
+	}
 	if d.world == w {
 		d.world, d.origin = nil, nil
 		d.byFrame, d.byHandle = nil, nil

@@ -34,6 +34,15 @@ func BeginCommand(s *cdp.Session, w *World, refPrefix string, refFrom int) cdp.C
 	return evaluateQuietly(s, w, append(b, `)"`...))
 }
 
+// ClaimCommand sets the token of a world that gets no library of its own for now, and says where
+// the refs of its document begin: the library of the document around it reads it.
+func ClaimCommand(s *cdp.Session, w *World, refPrefix string, refFrom int) cdp.Command {
+	b := append([]byte(`{"expression":"globalThis.outriderWorld='`), w.Token...)
+	b = append(append(b, `';globalThis.outriderRefs=['`...), refPrefix...)
+	b = strconv.AppendInt(append(b, `',`...), int64(refFrom), 10)
+	return evaluateQuietly(s, w, append(b, `];0"`...))
+}
+
 func evaluateQuietly(s *cdp.Session, w *World, params []byte) cdp.Command {
 	params = append(params, `,"returnByValue":true,"silent":true,"contextId":`...)
 	params = strconv.AppendInt(params, int64(w.Context), 10)
