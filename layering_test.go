@@ -252,11 +252,12 @@ var mayImport = map[string][]string{
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 	},
 	"faces/outlet": {}, // writes that an end does not wait for
-	"faces/mcp": {
-		"primitives", "primitives/plain", "bridgeclient",
-		"faces/outlet", "runtime",
-		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
+	// what agents do, below the faces that agents use
+	"faces/tools": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/plain", "primitives/schema",
+		"bridgeclient", "runtime",
 	},
+	"faces/mcp": {"faces/outlet", "faces/tools", "primitives/fault", "primitives/plain", "runtime"},
 	"faces/provider": {
 		"primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest",

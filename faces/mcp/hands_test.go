@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/faces/mcp"
+	"github.com/outrider-run/outrider/faces/tools"
 
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/internal/testing/runtimetest"
@@ -192,7 +193,7 @@ func TestATableIsShownInFewTokens(t *testing.T) {
 		encoded, _ := json.Marshal(out)
 		t.Logf(
 			"%s with %d takes %d tokens, estimated %d",
-			tool, most, n, max(mcp.Estimate(string(encoded)), mcp.Estimate(text)),
+			tool, most, n, max(tools.EstimateTokens(string(encoded)), tools.EstimateTokens(text)),
 		)
 		if n > most*105/100 || n < most*95/100-40 { // 40 is a row
 			t.Errorf("%s with max_tokens %d takes %d tokens", tool, most, n)

@@ -1,11 +1,9 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"strings"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -43,20 +41,22 @@ type actIn struct {
 }
 
 // actTool does what a person would do to an element, with trusted input.
-func (s *Server) actTool() tool {
-	t := newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
-		"take it and says what followed.",
-		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+func (s *Set) actTool() Tool {
+	t := newTool(
+		"act", "Act on a page",
+		"Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
+			"take it and says what followed.",
+		actInput, pageResult, false,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in actIn
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
 			if len(in.Fields) > 0 {
 				if in.Action != "fill" || in.Text != nil || in.Ref != "" || len(in.Locator) > 0 {
 					return nil, invalid("fields", "fields is for action fill, without ref, locator and text")
 				}
-				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.fillForm(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) { return c.fillForm(ctx, p, in) })
 			}
 			ctx, cancel := in.bounded(ctx) // the outline after it included
 			defer cancel()
@@ -64,7 +64,7 @@ func (s *Server) actTool() tool {
 			if err != nil {
 				return nil, err
 			}
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, name, args, in.where)
 				if err != nil && in.Action == "select" && err.Evidence["reason"] == "not_a_list" {
 					value, r, err = c.pick(ctx, p, in)
@@ -82,7 +82,7 @@ func (s *Server) actTool() tool {
 			})
 		})
 	// the ref alone will do
-	t.arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
+	t.Arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
 	return t
 }
 

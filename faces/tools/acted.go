@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"encoding/json"
@@ -240,7 +240,7 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	var f followed
 	reported := json.Unmarshal(envelope.Effects, &f) == nil
 	out := acted{Did: in.did(result.Target), More: map[string]any{}}
-	for name, v := range members(value) {
+	for name, v := range Members(value) {
 		expected, known := expectedOf[name]
 		if known && (expected == nil || expected == v) || empty(v) {
 			continue
