@@ -64,6 +64,9 @@ const (
 // current site offers.
 const SiteTool = call.SiteTool
 
+// LaterEffects is the call of a Watcher for what came of its actions since their replies.
+const LaterEffects = call.LaterEffects
+
 // The modes of the tool that this program asks for itself.
 const (
 	SiteList         = call.List

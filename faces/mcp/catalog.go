@@ -52,7 +52,7 @@ func (s *Server) handler(t tools.Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		report := newReporter(ctx, req)
 		defer report.end()
-		c := &tools.Call{Args: req.Params.Arguments, Progress: report.progress, Turn: s.turnOf(req)}
+		c := &tools.Call{Args: req.Params.Arguments, Progress: report.progress, Turn: s.turnOf(req), Client: clientOf(req)}
 		out, err := s.tools.Run(ctx, &t, c)
 		var result *sdk.CallToolResult
 		if err != nil {
@@ -72,6 +72,14 @@ func (s *Server) handler(t tools.Tool) sdk.ToolHandler {
 		}
 		return result, nil
 	}
+}
+
+// clientOf is the session of a call: that of HTTP, or the one client on lines; "" for a request without a session.
+func clientOf(req *sdk.CallToolRequest) string {
+	if req.Extra == nil || req.Extra.Header == nil {
+		return "lines"
+	}
+	return req.Extra.Header.Get("Mcp-Session-Id")
 }
 
 // resultOf encodes an answer. Clients that know nothing of structured content

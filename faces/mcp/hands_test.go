@@ -368,14 +368,15 @@ onclick="box.value=this.textContent;list.hidden=true">Coal</div></div>`,
 	}
 }
 
-// A page that answers a moment after a click is waited for: another look costs an agent more.
-func TestAnActionWaitsAMomentForItsAnswer(t *testing.T) {
+// A page whose change is under way at the answer is waited for, and what it does later is told once, to who has acted.
+func TestTheNextAnswerSaysWhatCameLater(t *testing.T) {
 	cs := client(t, open(t, serve(
 		t, `<button onclick="setTimeout(() => { said.textContent = 'Moored'; }, 30)">Moor</button><p id="said"></p>`,
 	)), nil, nil)
 	_, text := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
-	if !strings.Contains(text, `shows "Moored"`) {
-		t.Errorf("the answer says nothing of what came 30 ms later: %s", text)
+	_, later := use(t, cs, "wait", `{"text":"Moored"}`)
+	if n := strings.Count(text+later, `shows \"Moored\"`) + strings.Count(text+later, `shows "Moored"`); n != 1 {
+		t.Errorf("it is told %d times what came 30 ms later: %s\n%s", n, text, later)
 	}
 }
 

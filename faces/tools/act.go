@@ -70,9 +70,10 @@ func (s *Set) actTool() Tool {
 					value, r, err = c.pick(ctx, p, in)
 				}
 				if err != nil {
+					c.laterOfFailure(p, err)
 					return nil, err
 				}
-				done := in.report(p, r, value)
+				done := c.report(in, p, r, value)
 				c.awaitDownloads(p, done.seen)
 				if done.NotKept {
 					return nil, notKept(heldBefore)
@@ -86,9 +87,9 @@ func (s *Set) actTool() Tool {
 	return t
 }
 
-// actEffects: a page that has not answered at once is given a moment. Another look costs an
-// agent more.
-var actEffects = map[string]any{"quiet_ms": 80}
+// actEffects: an action on which nothing follows is answered at once. What comes later stands at the head of the next
+// answer.
+const actEffects = true
 
 // primitive returns which primitive does the action, and with what.
 func (in actIn) primitive() (string, map[string]any, *fault.Error) {

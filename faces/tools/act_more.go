@@ -58,6 +58,7 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 	if err != nil {
 		return nil, err
 	}
+	c.readLater(ctx, p, 0)
 	value, _, err := c.do(
 		ctx, p, "page.snapshot",
 		map[string]any{"format": "json", "interactive_only": true, "max_nodes": findNodes, "max_bytes": mostBytes},
@@ -100,13 +101,14 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 			notes, err = c.keptText(ctx, p, in, args, value)
 		}
 		if err != nil {
+			c.laterOfFailure(p, err)
 			return nil, err.With("field", f.key).With("filled", names)
 		}
 		last = r
 		names = append(names, controls[i].label())
 		if i == len(fields)-1 {
 			one := actIn{Action: "fill", Text: in.Text}
-			last := one.report(p, r, value)
+			last := c.report(one, p, r, value)
 			c.awaitDownloads(p, last.seen)
 			done.Followed = append(done.Followed, last.Followed...)
 			continue

@@ -394,7 +394,7 @@ const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text
 
 // waitTool waits until the page shows everything that the call names.
 func (s *Set) waitTool() Tool {
-	return newTool("wait", "Wait", "Wait until everything named is true of the page.", waitInput, pageResult, true,
+	return newTool("wait", "Wait", "Wait until everything named is true of the page; without anything, what came of the last act.", waitInput, pageResult, true,
 		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where
@@ -429,12 +429,7 @@ func (s *Set) waitTool() Tool {
 			if in.NetworkIdle {
 				conditions = append(conditions, map[string]any{"network_idle_ms": 500})
 			}
-			if len(conditions) == 0 {
-				return nil, invalid(
-					"",
-					"name at least one thing to wait for: text, text_gone, ref, selector, url, load or network_idle",
-				)
-			}
+			c.waits = true
 			args := map[string]any{"conditions": conditions}
 			if in.TimeoutMS > 0 {
 				args["timeout_ms"] = in.TimeoutMS
@@ -442,7 +437,11 @@ func (s *Set) waitTool() Tool {
 			ctx, cancel := in.bounded(ctx)
 			defer cancel()
 			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
+				if len(conditions) == 0 {
+					return c.waitQuiet(ctx, p)
+				}
 				value, r, err := c.do(ctx, p, "page.wait", args, in.where)
+				c.readLater(ctx, p, 0)
 				if err != nil {
 					return nil, c.whatIsThere(ctx, p, err, strings.Join([]string{in.Text, in.Selector, in.URL}, " "))
 				}

@@ -58,6 +58,9 @@ func (c *Call) on(
 		}
 	}
 	c.page = &p
+	if c.reads && !c.waits {
+		c.readLater(ctx, p, 0)
+	}
 	return fn(p)
 }
 
@@ -167,6 +170,10 @@ func (c *Call) do(
 			}
 		}
 	}
+	watcher := ""
+	if !c.named {
+		watcher = c.watcher()
+	}
 	r := c.set.opts.Host.Do(ctx, runtime.Call{
 		ID:        c.set.opts.NewID(),
 		Target:    p.target(),
@@ -175,6 +182,7 @@ func (c *Call) do(
 		Timeout:   timeout,
 		Progress:  progress,
 		OwnWords:  !c.named,
+		Watcher:   watcher,
 	})
 	if name != "a11y.events.read" {
 		c.Announced = append(c.Announced, c.set.piggybacked.Take(p.tab.Workspace)...)

@@ -18,6 +18,9 @@ type Call struct {
 	Args json.RawMessage
 	// Progress, when not nil, is told which step the call has reached.
 	Progress func(runtime.Progress)
+	// Client is who calls: a connection or a session of the protocol, "" where it has none. What comes of an action
+	// after its answer is told to the client that has acted.
+	Client string
 	// Turn is the place of the call among those that have not ended; the next one when nil.
 	Turn *Turn
 	// Said is how arguments were read that are not of the type that is declared.
@@ -32,8 +35,12 @@ type Call struct {
 	page *page
 	// reads: the tool leaves the page as it is.
 	reads bool
+	// waits: the tool says itself what came of earlier actions.
+	waits bool
 	// began is when the call was taken.
 	began time.Time
+	// later is what came of earlier actions.
+	later []string
 }
 
 // Answer is what a tool gives: members of the structured result and, for
@@ -93,10 +100,14 @@ func (s *Set) Run(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error)
 	defer context.AfterFunc(s.ctx, cancel)()
 	defer cancel()
 	out, err := t.Do(ctx, c)
+	lines := append(c.later, c.arrived(ctx)...)
 	if err != nil {
+		if len(lines) > 0 {
+			err = err.With("arrived", lines)
+		}
 		return nil, err
 	}
-	if lines := c.arrived(ctx); len(lines) > 0 {
+	if len(lines) > 0 {
 		out.arrived(lines)
 	}
 	if len(c.Announced) > 0 {

@@ -44,6 +44,7 @@ func (s *Set) siteTool() Tool {
 			delete(args, "session")
 			delete(args, "timeout_ms")
 			return c.on(ctx, w, func(p page) (*Answer, *fault.Error) {
+				c.readLater(ctx, p, 0)
 				return c.site(ctx, p, args, w)
 			})
 		})

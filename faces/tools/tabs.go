@@ -239,6 +239,7 @@ func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer
 		}
 		name, args = "browser.close_tab", map[string]any{"tab_id": p.tab.TabID}
 	}
+	c.readLater(ctx, p, 0)
 	c.complaints(ctx, p) // those of the document before are no matter of the next one
 	began := time.Now()
 	value, r, err := c.do(ctx, p, name, args, in.where)

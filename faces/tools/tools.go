@@ -56,8 +56,9 @@ type Set struct {
 	downloadsMu sync.Mutex
 	downloads   map[string]*awaitedDownloads // by workspace, as piggybacked
 
-	consoles perPage[int]    // how far the console of a page has been reported
-	seen     perPage[string] // the last snapshot of a page
+	consoles perPage[int]       // how far the console of a page has been reported
+	seen     perPage[string]    // the last snapshot of a page
+	acted    perPage[time.Time] // when a client has acted on a page, by both
 	turns    turns
 
 	ctx  context.Context
@@ -129,6 +130,12 @@ func (k *perPage[V]) set(handle string, v V) {
 		k.at = map[string]V{}
 	}
 	k.at[handle] = v
+}
+
+func (k *perPage[V]) remove(handle string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.at, handle)
 }
 
 // Tool is one entry of the catalog.
