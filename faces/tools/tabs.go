@@ -242,11 +242,12 @@ func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer
 	c.readLater(ctx, p, 0)
 	c.complaints(ctx, p) // those of the document before are no matter of the next one
 	began := time.Now()
+	requests := c.requests(ctx, p, 0).Cursor
 	value, r, err := c.do(ctx, p, name, args, in.where)
 	if err != nil {
 		return nil, err
 	}
-	if name == "browser.navigate" {
+	if name == "browser.navigate" && c.requests(ctx, p, requests).mayDraw() {
 		most := c.set.opts.CallTimeout
 		if in.TimeoutMS > 0 {
 			most = time.Duration(in.TimeoutMS) * time.Millisecond
@@ -297,6 +298,44 @@ const (
 	quietFor   = 120 * time.Millisecond
 	settleTime = time.Second
 )
+
+// drawnFor is how long after its last request a document may go on to ask for what it draws.
+const drawnFor = 300 * time.Millisecond
+
+// requests are those of a page that may bring what it draws after its load, from a cursor on.
+type requests struct {
+	Cursor   int `json:"cursor"`
+	Inflight int `json:"inflight"`
+	Entries  []struct {
+		StartedAt  time.Time `json:"started_at"`
+		DurationMS float64   `json:"duration_ms"`
+	} `json:"entries"`
+}
+
+// requests reads what a page has asked for, besides its document and what a document names itself.
+func (c *Call) requests(ctx context.Context, p page, since int) requests {
+	var out requests
+	args := map[string]any{
+		"since": since,
+		"limit": 50,
+		"types": []string{"script", "fetch", "xhr", "eventsource", "websocket"},
+	}
+	value, _, err := c.do(ctx, p, "network.list", args, where{})
+	if err != nil || json.Unmarshal(value, &out) != nil {
+		out.Inflight = 1 // nobody knows
+	}
+	return out
+}
+
+// mayDraw says whether a document that has loaded may ask for more.
+func (r requests) mayDraw() bool {
+	for _, e := range r.Entries {
+		if time.Since(e.StartedAt.Add(time.Duration(e.DurationMS*float64(time.Millisecond)))) < drawnFor {
+			return true
+		}
+	}
+	return r.Inflight > 0
+}
 
 // settle waits until a document that has loaded has also fetched what it draws. Another
 // look at an application that was still empty costs an agent more.
