@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-const actInput = `{"type":"object","required":["action"],"properties":{` +
+const actInput = `{"type":"object","properties":{` +
 	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
 	`"scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
@@ -21,6 +21,7 @@ const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"files":{"type":"array","items":{"type":"string"}},` +
 	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean",` +
 	`"description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
+	stepsProperty + `,` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type actIn struct {
@@ -38,6 +39,7 @@ type actIn struct {
 	DeltaY    *float64        `json:"delta_y"`
 	Accept    *bool           `json:"accept"`
 	Outline   bool            `json:"outline"`
+	Steps     []step          `json:"steps"`
 }
 
 // actTool does what a person would do to an element, with trusted input.
@@ -51,6 +53,12 @@ func (s *Set) actTool() Tool {
 			var in actIn
 			if err := c.Decode(&in); err != nil {
 				return nil, err
+			}
+			if len(in.Steps) > 0 {
+				return c.runSteps(ctx, in)
+			}
+			if in.Action == "" {
+				return nil, invalid("action", "act needs an action, or steps")
 			}
 			if len(in.Fields) > 0 {
 				if in.Action != "fill" || in.Text != nil || in.Ref != "" || len(in.Locator) > 0 {

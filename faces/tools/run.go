@@ -89,12 +89,8 @@ func (s *Set) Run(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error)
 		c.Turn = s.turns.Take()
 	}
 	defer c.Turn.End()
-	if len(c.Args) == 0 || string(c.Args) == "null" {
-		c.Args = json.RawMessage("{}")
-	}
-	c.Args, c.Said = meant(c.Args, t.meaning)
-	if problems := t.input.Validate(c.Args); len(problems) > 0 && !t.unchecked {
-		return nil, refusal(problems)
+	if err := c.check(t); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -114,6 +110,18 @@ func (s *Set) Run(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error)
 		out.Result["announcements"], out.encoded = c.Announced, nil
 	}
 	return out, nil
+}
+
+// check reads the arguments of a call as they are meant, and refuses what does not match their schema.
+func (c *Call) check(t *Tool) *fault.Error {
+	if len(c.Args) == 0 || string(c.Args) == "null" {
+		c.Args = json.RawMessage("{}")
+	}
+	c.Args, c.Said = meant(c.Args, t.meaning)
+	if problems := t.input.Validate(c.Args); len(problems) > 0 && !t.unchecked {
+		return refusal(problems)
+	}
+	return nil
 }
 
 // arrived puts what came of earlier calls before an answer.

@@ -60,6 +60,7 @@ type Set struct {
 	seen     perPage[string]    // the last snapshot of a page
 	acted    perPage[time.Time] // when a client has acted on a page, by both
 	turns    turns
+	steps    func() (map[string]*Tool, error) // the tools of steps
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -80,6 +81,7 @@ func New(ctx context.Context, opts Options) *Set {
 	s := &Set{opts: opts, log: opts.Logger}
 	s.ctx, s.stop = context.WithCancel(ctx)
 	s.sessions.init(s)
+	s.steps = sync.OnceValues(s.stepTools)
 	if opts.Host != nil {
 		s.subscribeAnnouncements()
 	}
@@ -214,7 +216,7 @@ func (s *Set) Core() []Tool {
 	return tools
 }
 
-var limits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,"(minimum|maximum)":[0-9]+`) })
+var limits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,"(minimum|maximum|minItems|maxItems)":[0-9]+`) })
 
 // Catalog is Core and what else is selected: "core" or "" is nothing more; "all" is every primitive, a tool for each
 // family of names; anything else is a list of names with * as a wildcard, separated by commas, and a tool for each
