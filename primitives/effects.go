@@ -358,6 +358,7 @@ func (w *effectsWatch) await(ctx context.Context) {
 	w.forsake()
 	<-w.begun
 	w.on.note(w.before, w.earlier)
+	w.before = nil // a watch that goes on must not hold those before it
 	frames := w.frames
 	w.frames = nil
 	for i, f := range frames {

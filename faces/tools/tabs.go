@@ -242,12 +242,15 @@ func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer
 	c.readLater(ctx, p, 0)
 	c.complaints(ctx, p) // those of the document before are no matter of the next one
 	began := time.Now()
-	requests := c.requests(ctx, p, 0).Cursor
+	requests := 0
+	if name == "browser.navigate" {
+		requests = c.requests(ctx, p, 0, 1).Cursor
+	}
 	value, r, err := c.do(ctx, p, name, args, in.where)
 	if err != nil {
 		return nil, err
 	}
-	if name == "browser.navigate" && c.requests(ctx, p, requests).mayDraw() {
+	if name == "browser.navigate" && c.requests(ctx, p, requests, 50).mayDraw() {
 		most := c.set.opts.CallTimeout
 		if in.TimeoutMS > 0 {
 			most = time.Duration(in.TimeoutMS) * time.Millisecond
@@ -302,7 +305,7 @@ const (
 // drawnFor is how long after its last request a document may go on to ask for what it draws.
 const drawnFor = 300 * time.Millisecond
 
-// requests are those of a page that may bring what it draws after its load, from a cursor on.
+// requests are those of a page that may bring what it draws after its load.
 type requests struct {
 	Cursor   int `json:"cursor"`
 	Inflight int `json:"inflight"`
@@ -312,12 +315,12 @@ type requests struct {
 	} `json:"entries"`
 }
 
-// requests reads what a page has asked for, besides its document and what a document names itself.
-func (c *Call) requests(ctx context.Context, p page, since int) requests {
+// requests reads the newest requests of scripts and for scripts, from a cursor on.
+func (c *Call) requests(ctx context.Context, p page, since, most int) requests {
 	var out requests
 	args := map[string]any{
 		"since": since,
-		"limit": 50,
+		"limit": most,
 		"types": []string{"script", "fetch", "xhr", "eventsource", "websocket"},
 	}
 	value, _, err := c.do(ctx, p, "network.list", args, where{})
