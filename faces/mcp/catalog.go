@@ -52,7 +52,12 @@ func (s *Server) handler(t tools.Tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		report := newReporter(ctx, req)
 		defer report.end()
-		c := &tools.Call{Args: req.Params.Arguments, Progress: report.progress, Turn: s.turnOf(req), Client: clientOf(req)}
+		c := &tools.Call{
+			Args:     req.Params.Arguments,
+			Progress: report.progress,
+			Turn:     s.turnOf(req),
+			Client:   clientOf(req),
+		}
 		out, err := s.tools.Run(ctx, &t, c)
 		var result *sdk.CallToolResult
 		if err != nil {

@@ -31,8 +31,8 @@ func BenchmarkPeerMCP(b *testing.B) {
 	}
 	press := func() {
 		var at struct{ Result struct{ Value [2]float64 } }
-		box := raw("Runtime.evaluate", `{"expression":"r=b.getBoundingClientRect();[r.x+r.width/2,r.y+r.height/2]",`+
-			`"returnByValue":true}`)
+		box := raw("Runtime.evaluate", `{"expression":"r=b.getBoundingClientRect();[r.x+r.width/2,`+
+			`r.y+r.height/2]","returnByValue":true}`)
 		if err := json.Unmarshal(box, &at); err != nil {
 			b.Fatal(err)
 		}

@@ -394,7 +394,10 @@ const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text
 
 // waitTool waits until the page shows everything that the call names.
 func (s *Set) waitTool() Tool {
-	return newTool("wait", "Wait", "Wait until everything named is true of the page; without anything, what came of the last act.", waitInput, pageResult, true,
+	return newTool(
+		"wait", "Wait",
+		"Wait until everything named is true of the page; without anything, what came of the last act.",
+		waitInput, pageResult, true,
 		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where

@@ -216,7 +216,9 @@ func (s *Set) Core() []Tool {
 	return tools
 }
 
-var limits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,"(minimum|maximum|minItems|maxItems)":[0-9]+`) })
+var limits = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,"(minimum|maximum|minItems|maxItems)":[0-9]+`)
+})
 
 // Catalog is Core and what else is selected: "core" or "" is nothing more; "all" is every primitive, a tool for each
 // family of names; anything else is a list of names with * as a wildcard, separated by commas, and a tool for each
