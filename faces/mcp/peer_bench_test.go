@@ -36,9 +36,10 @@ func BenchmarkPeerMCP(b *testing.B) {
 		if err := json.Unmarshal(box, &at); err != nil {
 			b.Fatal(err)
 		}
+		x, y := at.Result.Value[0], at.Result.Value[1]
 		for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
 			raw("Input.dispatchMouseEvent", fmt.Sprintf(
-				`{"type":%q,"x":%g,"y":%g,"button":"left","clickCount":1}`, kind, at.Result.Value[0], at.Result.Value[1],
+				`{"type":%q,"x":%g,"y":%g,"button":"left","clickCount":1}`, kind, x, y,
 			))
 		}
 	}
