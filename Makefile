@@ -75,7 +75,7 @@ bench-browser:
 GUARDED = Peer|ColdStart|SixteenTabs|Snapshot|Extract|Records|First
 GUARD_RUNS ?= 3
 guarded = @OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && set -o pipefail && \
-	$(GO) test -run '^$$' -bench '$(GUARDED)' -benchtime 20x -count $(GUARD_RUNS) -timeout 60m ./runtime/browser | \
+	$(GO) test -run '^$$' -bench '$(GUARDED)' -benchtime 20x -count $(GUARD_RUNS) -timeout 60m ./runtime/browser ./faces/mcp | \
 	$(GO) run ./scripts/benchguard $(1) testdata/bench/ratios.json
 bench-guard bench-ratios: SHELL = /bin/bash
 bench-guard:

@@ -276,11 +276,12 @@ var mayImport = map[string][]string{
 		"internal/jsonout",
 	},
 	"faces/outlet": {}, // writes that an end does not wait for
-	"faces/mcp": {
-		"primitives", "primitives/plain", "bridgeclient",
-		"faces/outlet", "runtime",
-		"primitives/address", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
+	// what agents do, below the faces that agents use
+	"faces/tools": {
+		"primitives", "primitives/address", "primitives/fault", "primitives/plain", "primitives/schema",
+		"bridgeclient", "runtime",
 	},
+	"faces/mcp": {"faces/outlet", "faces/tools", "primitives/fault", "primitives/plain", "runtime"},
 	"faces/provider": {
 		"primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest", "primitives/effect", "internal/jsonout",

@@ -174,6 +174,10 @@ type effectsWatch struct {
 	begun   chan struct{} // closed when every frame has answered, or is given up
 	ok      []bool        // of the frames; to be read once begun is closed
 	forsake context.CancelFunc
+
+	on      watching       // the watches of the tab, and who acts
+	before  *laterWatch    // of the action before, which this one ends; nil without one
+	earlier []frameEffects // what it has noted in each frame; to be read once begun is closed
 }
 
 var effectsIDs atomic.Int64
@@ -181,7 +185,8 @@ var effectsIDs atomic.Int64
 // watchEffects begins before the action. What cannot be watched is named in the
 // report and never prevents the action.
 func watchEffects(ctx context.Context, p Page) *effectsWatch {
-	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10)}
+	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10), on: watchingIn(ctx)}
+	w.before = w.on.end()
 	start := time.Now()
 	ctx, w.forsake = context.WithTimeout(ctx, effectsLate)
 	var err error
@@ -195,12 +200,18 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 		frames = frames[:effectsFrames]
 	}
 	w.ok, w.begun = make([]bool, len(frames)), make(chan struct{})
+	w.earlier = make([]frameEffects, len(frames))
 	var all sync.WaitGroup
 	main := make(chan struct{})
 	for i, f := range frames {
 		w.frames = append(w.frames, f.ID)
 		all.Go(func() {
-			w.ok[i] = p.Call(ctx, f.ID, "effects_begin", map[string]any{"id": w.id}, nil) == nil
+			var began struct{ Earlier *frameEffects }
+			args := map[string]any{"id": w.id, "keep": w.on.keeps()}
+			w.ok[i] = p.Call(ctx, f.ID, "effects_begin", args, &began) == nil
+			if began.Earlier != nil {
+				w.earlier[i] = *began.Earlier
+			}
 			if i == 0 {
 				close(main)
 			}
@@ -234,6 +245,8 @@ func (w *effectsWatch) await(ctx context.Context) {
 	}
 	w.forsake()
 	<-w.begun
+	w.on.note(w.before, w.earlier)
+	w.before = nil // a watch that goes on must not hold those before it
 	frames := w.frames
 	w.frames = nil
 	for i, f := range frames {
@@ -281,16 +294,19 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	w.settle(ctx, start.Add(times.window), times)
 	out := effect.Report{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
 	var seen PageEvents
+	var after PageWatch
 	if w.events != nil {
+		after = w.on.goOn(ctx, w.page)
 		seen = w.events.Events()
 	}
-	w.describe(&out, seen)
+	describe(&out, w.page, seen)
 	if _, open := w.page.Dialog(); !open && !seen.Gone {
 		w.read(ctx, &out)
 	} else if len(w.frames) > 0 {
 		out.Unseen = append(out.Unseen, "documents behind a dialog or gone")
 	}
 	out.Sum()
+	out.Earlier = w.on.keep(w, after, seen)
 	b, err := json.Marshal(out)
 	if err != nil {
 		return nil
@@ -376,12 +392,12 @@ func (e PageEvents) downloading() bool {
 	return false
 }
 
-func (w *effectsWatch) describe(out *effect.Report, seen PageEvents) {
+func describe(out *effect.Report, p Page, seen PageEvents) {
 	if seen.From != seen.To || seen.NewDocument || seen.Loading {
 		out.URL = &effect.URL{From: seen.From, To: seen.To, NewDocument: seen.NewDocument, Loading: seen.Loading}
 	}
 	if n := len(seen.Dialogs); n > 0 {
-		_, open := w.page.Dialog()
+		_, open := p.Dialog()
 		out.Dialog = &effect.Dialog{
 			Type:    seen.Dialogs[n-1].Type,
 			Open:    open,
@@ -435,10 +451,11 @@ func (w *effectsWatch) read(ctx context.Context, out *effect.Report) {
 	defer cancel()
 	answers := make([]frameEffects, len(w.frames))
 	failed := make([]string, len(w.frames)) // why a document says nothing
+	args := map[string]any{"id": w.id, "keep": w.on.keeps()}
 	var all sync.WaitGroup
 	for i, f := range w.frames {
 		all.Go(func() {
-			switch err := w.page.Call(ctx, f, "effects_end", map[string]any{"id": w.id}, &answers[i]); {
+			switch err := w.page.Call(ctx, f, "effects_end", args, &answers[i]); {
 			case err == nil && !answers[i].Known, fault.CodeOf(err) == fault.PageNavigated,
 				fault.CodeOf(err) == fault.FrameNotFound:
 				failed[i] = "a document that was replaced"
@@ -448,12 +465,21 @@ func (w *effectsWatch) read(ctx context.Context, out *effect.Report) {
 		})
 	}
 	all.Wait()
-	var dom effect.DOM
+	var said []frameEffects
 	for i, a := range answers {
 		if failed[i] != "" {
 			out.Unseen = append(out.Unseen, failed[i])
 			continue
 		}
+		said = append(said, a)
+	}
+	addDocuments(out, said)
+}
+
+// addDocuments adds what documents have seen.
+func addDocuments(out *effect.Report, answers []frameEffects) {
+	var dom effect.DOM
+	for _, a := range answers {
 		dom.Added += a.DOM.Added
 		dom.Removed += a.DOM.Removed
 		dom.Attributes += a.DOM.Attributes

@@ -140,6 +140,8 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		if watch.silent > 0 {
 			ctx = withSpent(ctx, watch.silent)
 		}
+	} else if prim.record().Acts {
+		watchingIn(ctx).close(ctx, p)
 	}
 	out, err := prim.run(ctx, p, args)
 	for n := 0; n < maxReread && !prim.record().Acts && errors.Is(err, fault.PageNavigated) && ctx.Err() == nil; n++ {

@@ -36,7 +36,10 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if err != nil {
 		return Reply{Err: err}
 	}
+	ctx = primitives.OnTab(ctx, &t.watches, j.call.Watcher)
 	switch {
+	case j.call.Name == LaterEffects && j.call.Watcher != "":
+		return h.later(ctx, t, j, args)
 	case j.call.Name == SiteTool:
 		return t.rooms.tool.Answer(ctx, invoker{host: h, tab: t, job: j}, args)
 	case j.call.Map != nil:
@@ -60,6 +63,23 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 		return h.direct(ctx, t, j, j.call.Name, args)
 	}
 	return t.rooms.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
+}
+
+// later answers what came of a watcher's actions after their replies.
+func (h *Host) later(ctx context.Context, t *Tab, j *job, args json.RawMessage) Reply {
+	var in struct {
+		QuietMS int `json:"quiet_ms"`
+	}
+	if err := json.Unmarshal(args, &in); err != nil {
+		return Reply{Err: fault.Wrap(fault.InvalidInput, err, "reading the arguments")}
+	}
+	live, err := t.LivePage(ctx)
+	if err != nil {
+		return Reply{Err: fault.From(err)}
+	}
+	page := sessionPage{Page: live, session: h.sessionOf(t, nil)}
+	quiet := time.Duration(in.QuietMS) * time.Millisecond
+	return Reply{Output: h.opts.Secrets.FromPage(t.watches.Later(ctx, page, j.call.Watcher, quiet))}
 }
 
 // direct runs one primitive for a caller outside a workflow.

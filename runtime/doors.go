@@ -67,6 +67,9 @@ const SiteTool = call.SiteTool
 // SiteMode is what the tool is to do.
 type SiteMode = call.Mode
 
+// LaterEffects is the call of a Watcher for what came of its actions since their replies.
+const LaterEffects = call.LaterEffects
+
 // The modes of the tool that this program asks for itself.
 const (
 	SiteList         = call.List

@@ -43,11 +43,12 @@ type Tab struct {
 
 	workspace *Workspace // nil for none
 
-	pacing    time.Duration // runtime.configure_pacing
-	pacedIn   int           // the document that pacing is of, with quirks.DocumentSession
-	lastPaced time.Time     // start of the last paced primitive
-	lastCall  string        // id of the call that ran last
-	heavy     bool          // its page held too much memory and was ended
+	pacing    time.Duration      // runtime.configure_pacing
+	pacedIn   int                // the document that pacing is of, with quirks.DocumentSession
+	lastPaced time.Time          // start of the last paced primitive
+	watches   primitives.Watches // of effects, which go on after answers
+	lastCall  string             // id of the call that ran last
+	heavy     bool               // its page held too much memory and was ended
 
 	runningCall string // id of the call that runs, "" for none
 
@@ -295,8 +296,12 @@ func (t *Tab) run(j *job) {
 	t.mu.Lock()
 	t.runningCall = j.call.ID
 	t.mu.Unlock()
-	answered := t.recordCall(j)
-	if j.visit == nil {
+	own := j.visit != nil || j.call.Name == LaterEffects // nothing that a caller has asked for
+	answered := func(Reply) {}
+	if j.call.Name != LaterEffects {
+		answered = t.recordCall(j)
+	}
+	if !own {
 		t.recordStates(j.ctx, j.recorded)
 	}
 	reply := t.host.execute(j.ctx, t, j)
@@ -310,7 +315,7 @@ func (t *Tab) run(j *job) {
 		t.runningCall = ""
 	}
 	t.mu.Unlock()
-	if j.visit == nil {
+	if !own {
 		t.logCall(j.call, reply, began)
 	}
 	j.finish(reply)
@@ -367,7 +372,7 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 		done:     done,
 		accepted: time.Now(),
 	}
-	if h.opts.OnCall != nil && call.Name != visitName {
+	if h.opts.OnCall != nil && call.Name != visitName && call.Name != LaterEffects {
 		if answered := h.opts.OnCall(call); answered != nil {
 			j.done = func(r Reply) { answered(r); done(r) }
 		}

@@ -68,7 +68,7 @@ func (l *Host) RecordItem(at time.Time, received bool, name string, item func() 
 	}
 }
 
-// Do implements mcp.Host.
+// Do implements tools.Host.
 func (l *Host) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 	h, err := l.Wait(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (l *Host) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 	return h.Do(ctx, call)
 }
 
-// Tabs implements mcp.Host.
+// Tabs implements tools.Host.
 func (l *Host) Tabs() []runtime.TabStatus {
 	h, err := l.Wait(context.Background())
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *Host) Tabs() []runtime.TabStatus {
 	return h.Tabs()
 }
 
-// NewWorkspace implements mcp.Host.
+// NewWorkspace implements tools.Host.
 func (l *Host) NewWorkspace(ctx context.Context, opts runtime.WorkspaceOptions) (*runtime.Workspace, error) {
 	h, err := l.Wait(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *Host) NewWorkspace(ctx context.Context, opts runtime.WorkspaceOptions) 
 	return h.NewWorkspace(ctx, opts)
 }
 
-// OpenTab implements mcp.Host.
+// OpenTab implements tools.Host.
 func (l *Host) OpenTab(ctx context.Context, address string, active bool) (runtime.TabStatus, error) {
 	h, err := l.Wait(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *Host) OpenTab(ctx context.Context, address string, active bool) (runtim
 	return h.OpenTab(ctx, address, active)
 }
 
-// Subscribe implements mcp.Host.
+// Subscribe implements tools.Host.
 func (l *Host) Subscribe(fn func(runtime.Event)) (unsubscribe func()) {
 	h, err := l.Wait(context.Background())
 	if err != nil {
@@ -113,5 +113,5 @@ func (l *Host) Subscribe(fn func(runtime.Event)) (unsubscribe func()) {
 	return h.Subscribe(fn)
 }
 
-// Dictionary implements mcp.Host.
+// Dictionary implements tools.Host.
 func (l *Host) Dictionary() []runtime.DictionaryEntry { return l.dictionary }

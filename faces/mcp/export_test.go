@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,8 +29,3 @@ func Report(n int) (sent []string) {
 func ListedNames(own map[string]string) map[string]string {
 	return listedNames(slices.Collect(maps.Keys(own)), func(string) bool { return false })
 }
-
-// Portable is a schema as clients are told it.
-func Portable(written json.RawMessage) json.RawMessage { return portable(written) }
-
-var Estimate = estimateTokens

@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/faces/mcp"
+	"github.com/outrider-run/outrider/faces/tools"
 
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/internal/testing/runtimetest"
@@ -192,7 +193,7 @@ func TestATableIsShownInFewTokens(t *testing.T) {
 		encoded, _ := json.Marshal(out)
 		t.Logf(
 			"%s with %d takes %d tokens, estimated %d",
-			tool, most, n, max(mcp.Estimate(string(encoded)), mcp.Estimate(text)),
+			tool, most, n, max(tools.EstimateTokens(string(encoded)), tools.EstimateTokens(text)),
 		)
 		if n > most*105/100 || n < most*95/100-40 { // 40 is a row
 			t.Errorf("%s with max_tokens %d takes %d tokens", tool, most, n)
@@ -367,14 +368,15 @@ onclick="box.value=this.textContent;list.hidden=true">Coal</div></div>`,
 	}
 }
 
-// A page that answers a moment after a click is waited for: another look costs an agent more.
-func TestAnActionWaitsAMomentForItsAnswer(t *testing.T) {
+// A page whose change is under way at the answer is waited for, and what it does later is told once, to who has acted.
+func TestTheNextAnswerSaysWhatCameLater(t *testing.T) {
 	cs := client(t, open(t, serve(
 		t, `<button onclick="setTimeout(() => { said.textContent = 'Moored'; }, 30)">Moor</button><p id="said"></p>`,
 	)), nil, nil)
 	_, text := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"Moor"}}`)
-	if !strings.Contains(text, `shows "Moored"`) {
-		t.Errorf("the answer says nothing of what came 30 ms later: %s", text)
+	_, later := use(t, cs, "wait", `{"text":"Moored"}`)
+	if n := strings.Count(text+later, `shows \"Moored\"`) + strings.Count(text+later, `shows "Moored"`); n != 1 {
+		t.Errorf("it is told %d times what came 30 ms later: %s\n%s", n, text, later)
 	}
 }
 
@@ -426,9 +428,8 @@ func TestAnswersSayWhatIsNew(t *testing.T) {
 	}
 }
 
-// A toast that comes after the answer of an action and leaves before the next snapshot is
-// in that snapshot, as text of the page. One that the action has reported is not.
-func TestSnapshotHasWhatPassed(t *testing.T) {
+// A toast that comes after the answer of an action is told by the next answer, and no more by the snapshot after it.
+func TestToastsAreToldOnce(t *testing.T) {
 	site := serve(
 		t, `<style>#t{position:fixed;top:9px;right:9px;width:200px}</style><div id="t"></div><p id="s">ready</p>
 		<script>function toast(text, after) { setTimeout(() => { t.textContent = text; setTimeout(() => { t.textContent = ''; s.textContent = 'over ' + text }, 80) }, after) }</script>
@@ -437,18 +438,18 @@ func TestSnapshotHasWhatPassed(t *testing.T) {
 	)
 	cs := client(t, open(t, site), nil, nil)
 	use(t, cs, "snapshot", `{}`)
-	for _, k := range []struct{ button, over, told, passed string }{
-		{"Later", "over Berth", "", `- shown since the last snapshot, gone now: "Berth \"7\" is taken"` + "\n"},
-		{"At once", "over Moored", "Moored", ""},
+	for _, k := range []struct{ button, over, told string }{
+		{"Later", "over Berth", "is taken"},
+		{"At once", "over Moored", "Moored"},
 	} {
 		_, told := use(t, cs, "act", `{"action":"click","locator":{"role":"button","name":"`+k.button+`"}}`)
-		use(t, cs, "wait", `{"text":"`+k.over+`"}`)
+		_, later := use(t, cs, "wait", `{"text":"`+k.over+`"}`)
 		_, seen := use(t, cs, "snapshot", `{}`)
-		if !strings.Contains(told, k.told) {
-			t.Errorf("%s: the action reported %q, want %q in it", k.button, told, k.told)
+		if !strings.Contains(told+later, k.told) {
+			t.Errorf("%s: the action reported %q and the wait %q, want %q", k.button, told, later, k.told)
 		}
-		if !strings.Contains(seen, k.passed) || k.passed == "" && strings.Contains(seen, "shown since") {
-			t.Errorf("%s: the snapshot is %q, want %q in it", k.button, seen, k.passed)
+		if strings.Contains(seen, "shown since") {
+			t.Errorf("%s: the snapshot tells it again: %q", k.button, seen)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestFailuresAreResultsWithACode(t *testing.T) {
 		{"no such page", "screenshot", `{"page":"p77"}`, "tab_closed", `"p1"`},
 		{"no such session", "tabs", `{"action":"list","session":"s0"}`, "session_lost", "open_session"},
 		{"a page outside the session", "screenshot", `{"page":"p1","session":"s0"}`, "invalid_input", "session"},
-		{"nothing to wait for", "wait", `{}`, "invalid_input", "at least one"},
+		{"an empty step", "act", `{"steps":[{}]}`, "invalid_input", "a step is one of"},
 		{"an action nobody declared", "actions.site", `{"mode":"call","action":"board.fly"}`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/faces/mcp"
+	"github.com/outrider-run/outrider/faces/tools"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -211,7 +212,7 @@ func TestNamesAndSchemasAreAsTheTablesSay(t *testing.T) {
 	readTable(t, "schemas.json", &schemas)
 	for _, s := range schemas.Schemas {
 		var got map[string]any
-		if err := json.Unmarshal(mcp.Portable(s.Written), &got); err != nil || !reflect.DeepEqual(got, s.Told) {
+		if err := json.Unmarshal(tools.Portable(s.Written), &got); err != nil || !reflect.DeepEqual(got, s.Told) {
 			t.Errorf("%s: told %v (%v), want %v", s.Of, got, err, s.Told)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/outrider-run/outrider/faces/tools"
 )
 
 // ordered gives each call of a tool its turn when its line is read. The SDK runs calls beside each other,
@@ -27,7 +29,7 @@ func (o *ordered) Connect(ctx context.Context) (sdk.Connection, error) {
 // waiting is a call that has no answer yet.
 type waiting struct {
 	extra *sdk.RequestExtra
-	turn  *callTurn
+	turn  *tools.Turn
 }
 
 // orderedLines are the lines of one client.
@@ -51,7 +53,7 @@ func (o *orderedLines) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if o.open == nil { // nobody would end its turn
 		return m, nil
 	}
-	w := waiting{extra: &sdk.RequestExtra{}, turn: o.server.turns.Take()}
+	w := waiting{extra: &sdk.RequestExtra{}, turn: o.server.tools.Turn()}
 	call.Extra = w.extra
 	o.server.taken.Store(w.extra, w.turn)
 	o.open[call.ID.Raw()] = w
@@ -91,9 +93,9 @@ func (s *Server) left(w waiting) {
 }
 
 // turnOf is the turn of a call: that of its line, else the next one.
-func (s *Server) turnOf(req *sdk.CallToolRequest) *callTurn {
+func (s *Server) turnOf(req *sdk.CallToolRequest) *tools.Turn {
 	if taken, ok := s.taken.Load(req.Extra); ok {
-		return taken.(*callTurn)
+		return taken.(*tools.Turn)
 	}
-	return s.turns.Take()
+	return s.tools.Turn()
 }

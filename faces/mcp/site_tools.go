@@ -1,13 +1,9 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
-	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/faces/tools"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -45,7 +41,7 @@ func (s *Server) offerSiteTools() {
 // refreshSiteTools offers what the site has now. before and the result say which actions are
 // offered, and how.
 func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
-	actions := s.siteActions()
+	actions := s.tools.SiteActions(s.ctx)
 	if len(actions) > maxSiteTools {
 		s.log.Warn(
 			"the site has more actions than are offered as tools; actions_site has all", "actions",
@@ -69,7 +65,7 @@ func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
 			now[name] = string(as)
 			continue
 		}
-		if err := s.offerSiteTool(a, name); err != nil {
+		if err := s.offerAs(s.tools.ActionTool(siteToolName(a), a), name); err != nil {
 			s.log.Warn("an action cannot be offered as a tool", "action", a.Name, "error", err)
 			continue
 		}
@@ -89,47 +85,4 @@ func (s *Server) refreshSiteTools(before map[string]string) map[string]string {
 }
 
 // siteToolName is the name of the protocol for an action as a tool of its own.
-func siteToolName(a siteAction) string { return "site." + a.Name }
-
-// siteAction is an entry of the list of actions.site.
-type siteAction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"input_schema"`
-}
-
-func (s *Server) siteActions() []siteAction {
-	listed, err := s.ask(s.ctx, "", runtime.SiteTool, `{"mode":"list"}`)
-	if err != nil {
-		return nil
-	}
-	var out struct {
-		Actions []siteAction `json:"actions"`
-		Tools   []siteAction `json:"tools"`
-	}
-	raw, _ := listed.(json.RawMessage)
-	_ = json.Unmarshal(raw, &out)
-	return append(out.Actions, out.Tools...)
-}
-
-func (s *Server) offerSiteTool(a siteAction, name string) error {
-	if len(a.InputSchema) == 0 {
-		a.InputSchema = json.RawMessage(`{"type":"object"}`)
-	}
-	description := strings.TrimSpace("Action of the site's map, described by it: " + a.Description)
-	t := newTool(siteToolName(a), description, string(portable(a.InputSchema)), pageResult, sdk.ToolAnnotations{},
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
-			return c.on(ctx, where{}, func(p page) (*answer, *fault.Error) {
-				args := runtime.Site{Mode: runtime.SiteCall, Action: a.Name, Arguments: c.args}
-				value, r, err := c.do(ctx, p, runtime.SiteTool, args, where{})
-				if err != nil {
-					return nil, err
-				}
-				out := about(p, r, value)
-				encoded, _ := json.Marshal(out)
-				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
-			})
-		})
-	t.arguments = a.InputSchema
-	return s.offerAs(&t, name)
-}
+func siteToolName(a tools.SiteAction) string { return "site." + a.Name }

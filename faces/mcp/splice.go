@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -108,28 +107,4 @@ func quotedText(text string) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(text)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
-// encodeResult is a structured result as JSON on one line. What is JSON already is not
-// read again.
-func encodeResult(result map[string]any) (json.RawMessage, error) {
-	out := []byte{'{'}
-	for i, name := range slices.Sorted(maps.Keys(result)) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		value, raw := result[name].(json.RawMessage)
-		if !raw || bytes.ContainsAny(value, "\r\n") {
-			value, err = json.Marshal(result[name])
-			if err != nil {
-				return nil, err
-			}
-		}
-		out = append(append(append(slices.Grow(out, len(key)+len(value)+8), key...), ':'), value...)
-	}
-	return append(out, '}'), nil
 }

@@ -30,6 +30,8 @@ type Report struct {
 	// Unseen says what could not be watched, such as a document that was
 	// replaced before it was queried.
 	Unseen []string `json:"unseen,omitempty"`
+	// Earlier is what came of earlier actions of the same caller after their answers.
+	Earlier []Report `json:"earlier,omitempty"`
 }
 
 // URL is the address of the page before and after.

@@ -44,10 +44,17 @@ type Call struct {
 	Settles bool
 	// Leaves accepts the beforeunload dialog of a page when the call navigates.
 	Leaves bool
+	// Watcher is who acts, for faces whose answers say what followed: with it an action goes on to be watched after
+	// its reply, and what comes then is told with the watcher's next action on the tab, or by LaterEffects.
+	Watcher string
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)
 }
+
+// LaterEffects is the name of a call of a Watcher that answers the list of reports of what came of its actions since
+// their replies. With quiet_ms it waits until the page has not changed for so long.
+const LaterEffects = "runtime.effects.later"
 
 // Appearance is what a caller wants to know of the elements of steps.
 type Appearance struct {

@@ -2,6 +2,8 @@
 // values, focus. It is kept to one watch at a time; a new one ends the old.
 
 const effectEvents = ['input', 'change', 'invalid', 'toggle'];
+/** What is heard of an action where it brought nothing else. */
+const inputEvents = ['click', 'keyup', 'input', 'change'];
 let effectsNow = null;
 
 /** New texts and refused fields that are reported, and how many nodes are kept to find texts in. */
@@ -119,28 +121,50 @@ function appearing(before) {
   return found;
 }
 
-queries.effects_begin = ({ id }) => {
+/** How long a document goes on to be watched after its action was answered. */
+const longestLater = 10000;
+
+/** laterOf is what came in the watched document since the answer, null where nothing is kept. */
+function laterOf(watch) {
+  if (!watch || !watch.answered()) return null;
+  const report = watch.later();
+  messagesTold(report.texts.concat(report.passed));
+  return report;
+}
+
+/** noted is what was noted since a moment, at which these layers were shown and this node had the focus. */
+const noted = (layersThen, focused) => ({
+  dom: { added: 0, removed: 0, attributes: 0, text: 0 },
+  values: new Set(),
+  texts: new Set(), // nodes that came, and texts that changed
+  refused: new Set(), // fields that a form found invalid
+  passed: [], // texts of nodes that came and went
+  layers: layersThen,
+  focused,
+  before: effectTarget(focused)
+});
+
+queries.effects_begin = ({ id, keep }) => {
+  const earlier = laterOf(effectsNow);
   if (effectsNow) effectsNow.end();
-  const layersBefore = layersShown();
   const animationsBefore = new Set(documentAnimationsOf(document));
-  const dom = { added: 0, removed: 0, attributes: 0, text: 0 };
-  const values = new Map();
-  const texts = new Set(); // nodes that came, and texts that changed
-  const refused = new Set(); // fields that a form found invalid
-  const note = (node) => {
+  let all = noted(layersShown(), focusedNode());
+  let since = null; // the answer
+  let ends = Infinity;
+  const note = (to, node) => {
     if (nodeType(node) !== 1 && nodeType(node) !== 3) return; // frameworks mark places by comments
-    texts.delete(node); // the newest is the last
-    texts.add(node);
-    if (texts.size > mostTextNodes) texts.delete(texts.values().next().value);
+    to.texts.delete(node); // the newest is the last
+    to.texts.add(node);
+    if (to.texts.size > mostTextNodes) to.texts.delete(to.texts.values().next().value);
   };
-  const passed = []; // texts of nodes that came and went
-  const passing = (node) => {
-    if (!texts.delete(node) || isConnected(node) || passed.length >= mostTexts) return;
+  const passing = (to, node) => {
+    if (!to.texts.delete(node) || isConnected(node) || to.passed.length >= mostTexts) return;
     const tag = nodeType(node) === 1 ? tagOf(node) : '';
     const text = skippedTags.has(tag) ? '' : cut(norm(textOf(node)), mostTextLength);
-    if (text !== '') passed.push(text);
+    if (text !== '') to.passed.push(text);
   };
   let last = 0;
+  let acted = 0;
   let counted = 0;
   const count = (nodes) => {
     let n = 0;
@@ -154,40 +178,83 @@ queries.effects_begin = ({ id }) => {
     }
     return n;
   };
+  const add = (to, record) => {
+    if (record.type === 'childList') {
+      to.dom.added += count(record.addedNodes);
+      for (const node of record.addedNodes) note(to, node);
+      to.dom.removed += count(record.removedNodes);
+      for (const node of record.removedNodes) passing(to, node);
+    } else if (record.type === 'attributes') {
+      to.dom.attributes++;
+    } else {
+      to.dom.text++;
+      note(to, record.target);
+    }
+  };
   const take = (records) => {
     if (records.length > 0) last = performance.now();
-    for (const record of records) {
-      if (record.type === 'childList') {
-        dom.added += count(record.addedNodes);
-        for (const node of record.addedNodes) note(node);
-        dom.removed += count(record.removedNodes);
-        for (const node of record.removedNodes) passing(node);
-      } else if (record.type === 'attributes') {
-        dom.attributes++;
-      } else {
-        dom.text++;
-        note(record.target);
-      }
-    }
+    if (last > ends) stop();
+    for (const record of records) add(since ?? all, record);
   };
   const observer = new MutationObserver(take);
   const onEvent = (event) => {
     const path = pathOf(event);
     const node = path.length > 0 ? path[0] : null;
+    const to = since ?? all;
     if (event.type === 'invalid') {
-      if (node instanceof Element && refused.size < mostTexts) refused.add(node);
-    } else if (event.type !== 'toggle' && node instanceof Element && values.size < 50) {
-      values.set(node, tagOf(node));
+      if (node instanceof Element && to.refused.size < mostTexts) to.refused.add(node);
+    } else if (event.type !== 'toggle' && node instanceof Element && to.values.size < 50) {
+      to.values.add(node);
     }
-    last = performance.now(); // a page may judge what was written a moment later
+    // A page may judge what was written a moment later. Of a watch that is kept, that comes with a later answer.
+    if (!keep || event.type === 'invalid' || event.type === 'toggle') last = performance.now();
+  };
+  const onInput = () => {
+    if (keep) acted = performance.now();
+  };
+  const stop = () => {
+    observer.disconnect();
+    for (const name of effectEvents) unlisten(globalThis, name, onEvent, true);
+    for (const name of inputEvents) unlisten(globalThis, name, onInput, true);
+  };
+  const reported = (from) => {
+    const now = focusedNode();
+    const layersNow = layersShown();
+    const only = (some, others) =>
+      [...some]
+        .filter(([node]) => !others.has(node))
+        .slice(0, mostTexts)
+        .map(([, what]) => what);
+    return {
+      opened: only(layersNow, from.layers),
+      closed: only(from.layers, layersNow),
+      dom: from.dom,
+      texts: textsOf(from.texts),
+      passed: from.passed,
+      invalid: Array.from(from.refused, (node) => ({
+        target: effectTarget(node),
+        message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength)
+      })),
+      focus: now === from.focused ? null : { from: from.before, to: effectTarget(now) },
+      values: Array.from(from.values, (node) => {
+        const value = protoGet(innerTextControl(node) || node, 'value');
+        const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
+        const checked = kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined;
+        return {
+          target: effectTarget(node),
+          length: typeof value === 'string' ? value.length : textOf(node).length,
+          checked,
+          ...chosenWords(node)
+        };
+      })
+    };
   };
   for (const root of withShadows(document))
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });
-  const focused = focusedNode();
-  const before = effectTarget(focused);
+  for (const name of inputEvents) listen(globalThis, name, onInput, { capture: true, passive: true });
   effectsNow = {
-    id, dom, values,
+    id,
     /**
      * quiet resolves when the document has not changed for quiet_ms, or after timeout_ms. One
      * that has not changed at all has none_ms: what an action makes a page do at once is done by then.
@@ -197,7 +264,8 @@ queries.effects_begin = ({ id }) => {
       const start = performance.now();
       const check = () => {
         const now = performance.now();
-        const until = Math.min(last === 0 ? start + noneMS : Math.max(last, start) + quietMS, start + timeoutMS);
+        const calm = last === 0 ? (acted || start) + noneMS : Math.max(last, start) + quietMS;
+        const until = Math.min(calm, start + timeoutMS);
         const most = start + timeoutMS + movingMS;
         if (now >= until - 1 && last > 0 && now < most) {
           const moving = appearing(animationsBefore);
@@ -213,44 +281,24 @@ queries.effects_begin = ({ id }) => {
     }),
     end: () => {
       take(observer.takeRecords());
-      observer.disconnect();
-      for (const name of effectEvents) unlisten(globalThis, name, onEvent, true);
+      stop();
       effectsNow = null;
     },
     report: () => {
-      const now = focusedNode();
-      const layersNow = layersShown();
-      const only = (some, others) =>
-        [...some]
-          .filter(([node]) => !others.has(node))
-          .slice(0, mostTexts)
-          .map(([, what]) => what);
-      return {
-        opened: only(layersNow, layersBefore),
-        closed: only(layersBefore, layersNow),
-        dom,
-        texts: textsOf(texts),
-        passed,
-        invalid: Array.from(refused, (node) => ({
-          target: effectTarget(node),
-          message: cut(norm(protoGet(node, 'validationMessage')), mostTextLength)
-        })),
-        focus: now === focused ? null : { from: before, to: effectTarget(now) },
-        values: Array.from(values.keys(), (node) => {
-          const value = protoGet(innerTextControl(node) || node, 'value');
-          const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
-          const checked = kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined;
-          return {
-            target: effectTarget(node),
-            length: typeof value === 'string' ? value.length : textOf(node).length,
-            checked,
-            ...chosenWords(node)
-          };
-        })
-      };
+      take(observer.takeRecords());
+      return reported(all);
+    },
+    answered: () => since !== null,
+    /** later is what came since the answer or the last report of it, and notes anew from then on. */
+    later: () => {
+      take(observer.takeRecords());
+      const report = since && reported(since);
+      since = noted(layersShown(), focusedNode());
+      ends = performance.now() + longestLater;
+      return report;
     },
   };
-  return { watching: true };
+  return { watching: true, earlier };
 };
 
 queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms }) => {
@@ -258,11 +306,18 @@ queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms }) => {
   return effectsNow.quiet(quiet_ms, none_ms, timeout_ms, moving_ms);
 };
 
-queries.effects_end = ({ id }) => {
+/** effects_end reports what followed. A watch that is kept goes on, for what comes after the answer. */
+queries.effects_end = ({ id, keep }) => {
   if (!effectsNow || effectsNow.id !== id) return { known: false };
   const watch = effectsNow;
-  watch.end();
   const report = watch.report();
+  if (keep) watch.later();
+  else watch.end();
   messagesTold(report.texts.concat(report.passed));
   return { known: true, ...report };
+};
+
+queries.effects_later = ({ id }) => {
+  const report = effectsNow && effectsNow.id === id ? laterOf(effectsNow) : null;
+  return { known: report !== null, ...report };
 };

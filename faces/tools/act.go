@@ -1,16 +1,14 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-const actInput = `{"type":"object","required":["action"],"properties":{` +
+const actInput = `{"type":"object","properties":{` +
 	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
 	`"scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
@@ -24,6 +22,7 @@ const actInput = `{"type":"object","required":["action"],"properties":{` +
 	`"drop":{"type":"boolean","description":"upload: by drag and drop"},` +
 	`"delta_y":{"type":"number","description":"scroll: pixels"},"accept":{"type":"boolean",` +
 	`"description":"dialog: OK or Cancel"},"outline":{"type":"boolean","description":"show what changed"},` +
+	stepsProperty + `,` +
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type actIn struct {
@@ -42,23 +41,32 @@ type actIn struct {
 	DeltaY    *float64        `json:"delta_y"`
 	Accept    *bool           `json:"accept"`
 	Outline   bool            `json:"outline"`
+	Steps     []step          `json:"steps"`
 }
 
 // actTool does what a person would do to an element, with trusted input.
-func (s *Server) actTool() tool {
-	t := newTool("act", "Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
-		"take it and says what followed.",
-		actInput, pageResult, sdk.ToolAnnotations{Title: "Act on a page"},
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+func (s *Set) actTool() Tool {
+	t := newTool(
+		"act", "Act on a page",
+		"Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
+			"take it and says what followed.",
+		actInput, pageResult, false,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in actIn
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
+			}
+			if len(in.Steps) > 0 {
+				return c.runSteps(ctx, in)
+			}
+			if in.Action == "" {
+				return nil, invalid("action", "act needs an action, or steps")
 			}
 			if len(in.Fields) > 0 {
 				if in.Action != "fill" || in.Text != nil || in.Ref != "" || len(in.Locator) > 0 {
 					return nil, invalid("fields", "fields is for action fill, without ref, locator and text")
 				}
-				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.fillForm(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) { return c.fillForm(ctx, p, in) })
 			}
 			ctx, cancel := in.bounded(ctx) // the outline after it included
 			defer cancel()
@@ -66,15 +74,16 @@ func (s *Server) actTool() tool {
 			if err != nil {
 				return nil, err
 			}
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, name, args, in.where)
 				if err != nil && in.Action == "select" && err.Evidence["reason"] == "not_a_list" {
 					value, r, err = c.pick(ctx, p, in)
 				}
 				if err != nil {
+					c.laterOfFailure(p, err)
 					return nil, err
 				}
-				done := in.report(p, r, value)
+				done := c.report(in, p, r, value)
 				c.awaitDownloads(p, done.seen)
 				if done.NotKept {
 					return nil, notKept(heldBefore)
@@ -84,13 +93,13 @@ func (s *Server) actTool() tool {
 			})
 		})
 	// the ref alone will do
-	t.arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
+	t.Arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
 	return t
 }
 
-// actEffects: a page that has not answered at once is given a moment. Another look costs an
-// agent more.
-var actEffects = map[string]any{"quiet_ms": 80}
+// actEffects: an action on which nothing follows is answered at once. What comes later stands at the head of the next
+// answer.
+const actEffects = true
 
 // primitive returns which primitive does the action, and with what.
 func (in actIn) primitive() (string, map[string]any, *fault.Error) {

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type turnCall struct {
 	tabs  bool
 }
 
-func (c turnCall) run(ctx context.Context, at *callTurn) error {
+func (c turnCall) run(ctx context.Context, at *Turn) error {
 	if c.tabs {
 		return at.Tabs(ctx, c.scope, c.page)
 	}
@@ -49,7 +49,7 @@ func TestWhichCallsWait(t *testing.T) {
 		"tabs after tabs":               {turnCall{tabs: true}, turnCall{tabs: true}, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var all callTurns
+			var all turns
 			first := all.Take()
 			second := all.Take()
 			done := make(chan error, 1)
@@ -87,7 +87,7 @@ func TestWhichCallsWait(t *testing.T) {
 // A call that changes which page is active comes after those that still have to find out which it is.
 func TestTabsWaitForWhoGoesByTheActivePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all callTurns
+		var all turns
 		busy := all.Take()
 		looking := all.Take()
 		opening := all.Take()
@@ -120,7 +120,7 @@ func TestTabsWaitForWhoGoesByTheActivePage(t *testing.T) {
 }
 
 func TestAWaitEndsWithItsContext(t *testing.T) {
-	var all callTurns
+	var all turns
 	all.Take()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the client has gone")

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// callTurns are the calls that have not ended, in the order in which they came. The zero value is ready.
+// turns are the calls that have not ended, in the order in which they came. The zero value is ready.
 // It is safe for concurrent use.
-type callTurns struct {
+type turns struct {
 	mu      sync.Mutex
-	under   []*callTurn
+	under   []*Turn
 	changed chan struct{}
 }
 
-// callTurn is the place of one call.
-type callTurn struct {
-	of *callTurns
+// Turn is the place of one call.
+type Turn struct {
+	of *turns
 	// scope is the group of pages that the call is about, page its page.
 	scope string
 	page  string
@@ -30,17 +30,17 @@ type callTurn struct {
 }
 
 // Take is a place behind all calls that came before.
-func (t *callTurns) Take() *callTurn {
+func (t *turns) Take() *Turn {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	taken := &callTurn{of: t}
+	taken := &Turn{of: t}
 	t.under = append(t.under, taken)
 	return taken
 }
 
 // Page returns when the calls of the page that came before have ended. Without a page it returns when
 // those have ended that may change which page is active; Found says then which it is.
-func (u *callTurn) Page(ctx context.Context, scope, page string, reads bool) error {
+func (u *Turn) Page(ctx context.Context, scope, page string, reads bool) error {
 	return u.wait(ctx, func() {
 		u.scope = scope
 		u.page = page
@@ -50,14 +50,14 @@ func (u *callTurn) Page(ctx context.Context, scope, page string, reads bool) err
 }
 
 // Found is Page for a call that did not name its page.
-func (u *callTurn) Found(ctx context.Context, page string) error {
+func (u *Turn) Found(ctx context.Context, page string) error {
 	return u.wait(ctx, func() { u.page = page })
 }
 
 // Tabs returns when earlier calls have ended that open, close or activate pages of the scope, and when
 // those have their page that go by which one is active. It waits for no page: one that answers nothing
 // can be left. With a page that the call names it waits only for the former, so such a page can be closed.
-func (u *callTurn) Tabs(ctx context.Context, scope, page string) error {
+func (u *Turn) Tabs(ctx context.Context, scope, page string) error {
 	return u.wait(ctx, func() {
 		u.scope = scope
 		u.named = page != ""
@@ -66,7 +66,7 @@ func (u *callTurn) Tabs(ctx context.Context, scope, page string) error {
 }
 
 // End gives the place up. More than once does nothing.
-func (u *callTurn) End() {
+func (u *Turn) End() {
 	u.of.mu.Lock()
 	defer u.of.mu.Unlock()
 	if at := slices.Index(u.of.under, u); at >= 0 {
@@ -76,7 +76,7 @@ func (u *callTurn) End() {
 }
 
 // tell wakes who waits. The caller has t.mu.
-func (t *callTurns) tell() {
+func (t *turns) tell() {
 	if t.changed != nil {
 		close(t.changed)
 		t.changed = nil
@@ -84,7 +84,7 @@ func (t *callTurns) tell() {
 }
 
 // wait says what is known of the call, and returns when nothing is before it.
-func (u *callTurn) wait(ctx context.Context, say func()) error {
+func (u *Turn) wait(ctx context.Context, say func()) error {
 	t := u.of
 	t.mu.Lock()
 	say()
@@ -108,7 +108,7 @@ func (u *callTurn) wait(ctx context.Context, say func()) error {
 }
 
 // behind says whether a call is before this one. The caller has the lock.
-func (u *callTurn) behind() bool {
+func (u *Turn) behind() bool {
 	for _, earlier := range u.of.under {
 		if earlier == u {
 			return false
@@ -121,7 +121,7 @@ func (u *callTurn) behind() bool {
 }
 
 // after says whether a call waits for an earlier one.
-func (u *callTurn) after(earlier *callTurn) bool {
+func (u *Turn) after(earlier *Turn) bool {
 	switch {
 	case !earlier.known:
 		return true

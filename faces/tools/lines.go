@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func cutToTokens(line string, most int) string {
 	low, high := 0, len([]rune(line))
 	for low < high {
 		middle := (low + high + 1) / 2
-		if estimateTokens(cutLine(line, middle)) <= most {
+		if EstimateTokens(cutLine(line, middle)) <= most {
 			low = middle
 		} else {
 			high = middle - 1

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 
 // sessions are the sessions that clients have opened.
 type sessions struct {
-	server *Server
+	set *Set
 
 	mu     sync.Mutex
 	byID   map[string]*session
@@ -34,15 +34,15 @@ type session struct {
 	calls     int // running now
 }
 
-func (ss *sessions) init(s *Server) { ss.server, ss.byID = s, map[string]*session{} }
+func (ss *sessions) init(s *Set) { ss.set, ss.byID = s, map[string]*session{} }
 
 // open makes a session, which is in use until release is called.
 func (ss *sessions) open(ctx context.Context, isolated bool) (made *session, release func(), err error) {
-	w, err := ss.server.opts.Host.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: isolated})
+	w, err := ss.set.opts.Host.NewWorkspace(ctx, runtime.WorkspaceOptions{Isolated: isolated})
 	if err != nil {
 		return nil, nil, err
 	}
-	made = &session{id: "s" + strings.ReplaceAll(ss.server.opts.NewID(), "-", "")[:16], workspace: w}
+	made = &session{id: "s" + strings.ReplaceAll(ss.set.opts.NewID(), "-", "")[:16], workspace: w}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if ss.closed {
@@ -50,7 +50,7 @@ func (ss *sessions) open(ctx context.Context, isolated bool) (made *session, rel
 			fault.New(fault.Cancelled, "the server is shutting down"), w.Close(context.WithoutCancel(ctx)),
 		)
 	}
-	made.idle = time.AfterFunc(ss.server.opts.SessionIdle, func() { ss.expire(made) })
+	made.idle = time.AfterFunc(ss.set.opts.SessionIdle, func() { ss.expire(made) })
 	ss.byID[made.id] = made
 	return made, ss.acquire(made), nil
 }
@@ -64,7 +64,7 @@ func (ss *sessions) acquire(s *session) (release func()) {
 		ss.mu.Lock()
 		defer ss.mu.Unlock()
 		if s.calls--; s.calls == 0 && ss.byID[s.id] == s {
-			s.idle.Reset(ss.server.opts.SessionIdle)
+			s.idle.Reset(ss.set.opts.SessionIdle)
 		}
 	}
 }
@@ -89,14 +89,14 @@ func (ss *sessions) expire(s *session) {
 		return
 	}
 	delete(ss.byID, s.id)
-	ss.server.busy.Add(1)
+	ss.set.busy.Add(1)
 	ss.mu.Unlock()
-	defer ss.server.busy.Done()
-	ctx, cancel := context.WithTimeout(ss.server.ctx, 10*time.Second)
+	defer ss.set.busy.Done()
+	ctx, cancel := context.WithTimeout(ss.set.ctx, 10*time.Second)
 	defer cancel()
-	defer ss.server.piggybacked.Forget(s.workspace.ID())
+	defer ss.set.piggybacked.Forget(s.workspace.ID())
 	if err := s.workspace.Close(ctx); err != nil {
-		ss.server.log.Warn("closing an idle session", "error", err)
+		ss.set.log.Warn("closing an idle session", "error", err)
 	}
 }
 
@@ -110,7 +110,7 @@ func (ss *sessions) close(ctx context.Context, id string) error {
 		return fault.New(fault.SessionLost, "there is no such session").With("path", "/session")
 	}
 	s.idle.Stop()
-	defer ss.server.piggybacked.Forget(s.workspace.ID())
+	defer ss.set.piggybacked.Forget(s.workspace.ID())
 	return s.workspace.Close(ctx)
 }
 
@@ -148,7 +148,7 @@ func (p page) target() runtime.Target {
 }
 
 // pagesOf lists the pages of a session, the runtime's own for nil.
-func (s *Server) pagesOf(in *session) []page {
+func (s *Set) pagesOf(in *session) []page {
 	tabs := s.opts.Host.Tabs()
 	if in != nil {
 		tabs = in.workspace.Tabs()
@@ -161,7 +161,7 @@ func (s *Server) pagesOf(in *session) []page {
 }
 
 // failed is why there is no browser, nil where there is one.
-func (s *Server) failed() *fault.Error {
+func (s *Set) failed() *fault.Error {
 	if s.opts.Failed == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (s *Server) failed() *fault.Error {
 // find returns the page that a call names: by its handle, or the active page of
 // the session it names, or the runtime's active page. release ends the use of
 // its session.
-func (s *Server) find(pageHandle, sessionID string) (page, func(), *fault.Error) {
+func (s *Set) find(pageHandle, sessionID string) (page, func(), *fault.Error) {
 	none := func() {}
 	tab := ""
 	if pageHandle != "" {

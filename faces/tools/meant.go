@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"encoding/json"
@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Models send null for what they leave out, and numbers and booleans as texts. There is one way to
@@ -92,11 +90,4 @@ func takes(declared json.RawMessage, kind string) bool {
 		return slices.Contains(t, any(kind))
 	}
 	return true
-}
-
-// say adds to a result how arguments were read.
-func say(result *sdk.CallToolResult, said []string) {
-	if len(said) > 0 {
-		result.Content = append(result.Content, &sdk.TextContent{Text: "arguments: " + strings.Join(said, "; ")})
-	}
 }

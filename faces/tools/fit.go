@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -17,13 +17,13 @@ const (
 
 // fit reads with a limit of bytes, until what is read takes the tokens that the caller
 // has: at most all of them, and nearly all where something is left out.
-func fit(ctx context.Context, most int, read func(maxBytes int) (*answer, bool, *fault.Error)) (*answer, *fault.Error) {
+func fit(ctx context.Context, most int, read func(maxBytes int) (*Answer, bool, *fault.Error)) (*Answer, *fault.Error) {
 	if most == 0 {
 		most = defaultTokens
 	}
 	low, high := 0, 0 // bytes that were too few, and too many
 	bytes := max(int(3.6*float64(most)), 200)
-	var best *answer
+	var best *Answer
 	for range fitTries {
 		out, cut, err := read(bytes)
 		if err != nil {
@@ -59,10 +59,10 @@ func fit(ctx context.Context, most int, read func(maxBytes int) (*answer, bool, 
 }
 
 // tokens is what a model reads of an answer: the larger of its two forms.
-func (a *answer) tokens() int {
+func (a *Answer) tokens() int {
 	encoded, err := json.Marshal(a.Result)
 	if err != nil {
 		return 0
 	}
-	return max(estimateTokens(string(encoded)), estimateTokens(a.Text))
+	return max(EstimateTokens(string(encoded)), EstimateTokens(a.Text))
 }

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type Logins interface {
 }
 
 // withLogins is the input of tabs where logins are kept.
-func (s *Server) withLogins(input string) string {
+func (s *Set) withLogins(input string) string {
 	if s.opts.Logins == nil {
 		return input
 	}
@@ -30,7 +30,7 @@ func (s *Server) withLogins(input string) string {
 }
 
 // login is the storage state that a session is to begin with, nil without one.
-func (s *Server) login(in tabsIn) (json.RawMessage, *fault.Error) {
+func (s *Set) login(in tabsIn) (json.RawMessage, *fault.Error) {
 	if in.Login == "" {
 		return nil, nil
 	}
@@ -52,13 +52,13 @@ func (s *Server) login(in tabsIn) (json.RawMessage, *fault.Error) {
 }
 
 // signIn gives the session of a page what a login has.
-func (c *call) signIn(ctx context.Context, p page, state json.RawMessage) *fault.Error {
+func (c *Call) signIn(ctx context.Context, p page, state json.RawMessage) *fault.Error {
 	_, _, err := c.do(ctx, p, "storage_state.set", map[string]any{"state": state}, where{})
 	return err
 }
 
 // keepLogin keeps what the session of a page has stored. The client does not see it.
-func (c *call) keepLogin(ctx context.Context, p page, in tabsIn) (*answer, *fault.Error) {
+func (c *Call) keepLogin(ctx context.Context, p page, in tabsIn) (*Answer, *fault.Error) {
 	if in.Login == "" {
 		return nil, invalid("login", "action keep_login needs a login: the name")
 	}
@@ -76,7 +76,7 @@ func (c *call) keepLogin(ctx context.Context, p page, in tabsIn) (*answer, *faul
 	if e != nil {
 		return nil, fault.Wrap(fault.InvalidResult, e, "encoding the storage state")
 	}
-	lacks, e := c.server.opts.Logins.Save(in.Login, state)
+	lacks, e := c.set.opts.Logins.Save(in.Login, state)
 	if e != nil {
 		return nil, fault.From(e)
 	}
@@ -84,5 +84,5 @@ func (c *call) keepLogin(ctx context.Context, p page, in tabsIn) (*answer, *faul
 	if len(lacks) > 0 {
 		result["left_out"] = lacks
 	}
-	return &answer{Result: result}, nil
+	return &Answer{Result: result}, nil
 }

@@ -1,11 +1,9 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"strings"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -31,34 +29,29 @@ const siteDescription = "List the actions that the page's site map declares, cal
 	"them. Start with mode list."
 
 // siteTool is actions.site, the one stable tool of every runtime.
-func (s *Server) siteTool() tool {
-	t := newTool(runtime.SiteTool, siteDescription, siteInput, pageResult, sdk.ToolAnnotations{Title: "Site actions"},
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+func (s *Set) siteTool() Tool {
+	t := newTool(runtime.SiteTool, "Site actions", siteDescription, siteInput, pageResult, false,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var w where
-			if err := c.decode(&w); err != nil {
+			if err := c.Decode(&w); err != nil {
 				return nil, err
 			}
 			args := map[string]json.RawMessage{}
-			if err := c.decode(&args); err != nil {
+			if err := c.Decode(&args); err != nil {
 				return nil, err
 			}
 			delete(args, "page")
 			delete(args, "session")
 			delete(args, "timeout_ms")
-			return c.on(ctx, w, func(p page) (*answer, *fault.Error) {
-				value, r, err := c.do(ctx, p, runtime.SiteTool, args, w)
-				if err != nil {
-					return nil, err
-				}
-				out := about(p, r, value)
-				encoded, _ := json.Marshal(out)
-				return &answer{Result: out, Text: labelled(p, r.URL, s.mark(), string(encoded))}, nil
+			return c.on(ctx, w, func(p page) (*Answer, *fault.Error) {
+				c.readLater(ctx, p, 0)
+				return c.site(ctx, p, args, w)
 			})
 		})
 	// a list is one too
-	t.arguments = json.RawMessage(strings.Replace(siteInput, `"baseline":{"type":"object"}`, `"baseline":{}`, 1))
+	t.Arguments = json.RawMessage(strings.Replace(siteInput, `"baseline":{"type":"object"}`, `"baseline":{}`, 1))
 	return t
 }
 
-// mark is an unguessable word that ends a labelled text.
-func (s *Server) mark() string { return "end-" + s.opts.NewID()[:8] }
+// Mark is an unguessable word that ends a labelled text.
+func (s *Set) Mark() string { return "end-" + s.opts.NewID()[:8] }

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"encoding/json"
@@ -178,6 +178,7 @@ type followed struct {
 	Downloads   []downloaded
 	TabGone     bool `json:"tab_gone"`
 	Unseen      []string
+	Earlier     []followed // of actions before, after their answers
 }
 
 // elsewhere says whether something followed but the focus and what controls hold: a page may take a text out of the
@@ -219,7 +220,7 @@ func (t insertedText) notes() []string {
 }
 
 // report makes the answer of one action from the primitive's result and its effects.
-func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
+func (c *Call) report(in actIn, p page, r runtime.Reply, value json.RawMessage) acted {
 	var envelope struct{ Effects json.RawMessage }
 	_ = json.Unmarshal(r.Output, &envelope)
 	var result struct {
@@ -239,7 +240,7 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 	var f followed
 	reported := json.Unmarshal(envelope.Effects, &f) == nil
 	out := acted{Did: in.did(result.Target), More: map[string]any{}}
-	for name, v := range members(value) {
+	for name, v := range Members(value) {
 		expected, known := expectedOf[name]
 		if known && (expected == nil || expected == v) || empty(v) {
 			continue
@@ -260,6 +261,9 @@ func (in actIn) report(p page, r runtime.Reply, value json.RawMessage) acted {
 		out.Did += ", a file input: act, action upload, gives it files"
 	}
 	if reported {
+		c.noteAct(p)
+		c.tellLater(p, f.Earlier)
+		f.Earlier = nil
 		out.Followed, out.seen = f.lines(p, result.Target), f
 	}
 	out.Followed = append(out.Followed, result.notes()...)
@@ -313,8 +317,20 @@ func refusedTabs(count, limit int) string {
 // showsText and changedNodes begin lines that an outline of the page makes needless.
 const showsText, changedNodes = "shows ", "nodes: "
 
-// lines lists the effects, the weightiest first.
+// lines lists the effects, or says that there are none.
 func (f followed) lines(p page, target *effectElement) []string {
+	out := f.seen(p, target)
+	switch {
+	case len(out) == 0 && len(f.Unseen) > 0:
+		return []string{"what followed could not be seen: " + strings.Join(f.Unseen, ", ")}
+	case len(out) == 0:
+		return []string{fmt.Sprintf("nothing observed within %d ms", f.WindowMS)}
+	}
+	return out
+}
+
+// seen lists the effects, the weightiest first.
+func (f followed) seen(p page, target *effectElement) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if d := f.Dialog; d != nil {
@@ -398,12 +414,6 @@ func (f followed) lines(p page, target *effectElement) []string {
 	}
 	if d := f.DOM; d != nil && len(f.Texts)+len(f.Passed)+len(f.Opened)+len(f.Closed) == 0 {
 		add(changedNodes+"%d came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
-	}
-	switch {
-	case len(out) == 0 && len(f.Unseen) > 0:
-		add("what followed could not be seen: %s", strings.Join(f.Unseen, ", "))
-	case len(out) == 0:
-		add("nothing observed within %d ms", f.WindowMS)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -71,11 +71,11 @@ type awaitedDownloads struct {
 
 // awaitDownloads notes what an action may still bring: a download that is under way, or one
 // that a request which has no answer yet turns into.
-func (c *call) awaitDownloads(p page, f followed) {
+func (c *Call) awaitDownloads(p page, f followed) {
 	key := p.tab.Workspace
-	c.server.downloadsMu.Lock()
-	defer c.server.downloadsMu.Unlock()
-	known := c.server.downloads[key]
+	c.set.downloadsMu.Lock()
+	defer c.set.downloadsMu.Unlock()
+	known := c.set.downloads[key]
 	running := f.URL != nil && f.URL.Loading || f.Requests != nil && f.Requests.Pending > 0
 	for _, d := range f.Downloads {
 		running = running || d.State == downloadRuns
@@ -85,10 +85,10 @@ func (c *call) awaitDownloads(p page, f followed) {
 	}
 	if known == nil {
 		known = &awaitedDownloads{since: c.began, told: map[string]string{}}
-		if c.server.downloads == nil {
-			c.server.downloads = map[string]*awaitedDownloads{}
+		if c.set.downloads == nil {
+			c.set.downloads = map[string]*awaitedDownloads{}
 		}
-		c.server.downloads[key] = known
+		c.set.downloads[key] = known
 	}
 	for _, d := range f.Downloads {
 		known.told[d.ID] = d.State
@@ -96,15 +96,15 @@ func (c *call) awaitDownloads(p page, f followed) {
 }
 
 // arrived are the downloads of the session that have begun or ended since it was told last.
-func (c *call) arrived(ctx context.Context) []string {
+func (c *Call) arrived(ctx context.Context) []string {
 	if c.page == nil {
 		return nil
 	}
 	p := *c.page
 	key := p.tab.Workspace
-	c.server.downloadsMu.Lock()
-	known := c.server.downloads[key]
-	c.server.downloadsMu.Unlock()
+	c.set.downloadsMu.Lock()
+	known := c.set.downloads[key]
+	c.set.downloadsMu.Unlock()
 	if known == nil {
 		return nil
 	}
@@ -113,8 +113,8 @@ func (c *call) arrived(ctx context.Context) []string {
 	if err == nil && json.Unmarshal(value, &list) != nil {
 		return nil
 	}
-	c.server.downloadsMu.Lock()
-	defer c.server.downloadsMu.Unlock()
+	c.set.downloadsMu.Lock()
+	defer c.set.downloadsMu.Unlock()
 	var out []string
 	ended := false
 	running := false
@@ -134,7 +134,7 @@ func (c *call) arrived(ctx context.Context) []string {
 	}
 	age := time.Since(known.since)
 	if !running && (ended || age > maxUnbegun) || age > maxAwaited {
-		delete(c.server.downloads, key)
+		delete(c.set.downloads, key)
 	}
 	return out
 }

@@ -1,12 +1,10 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"slices"
 	"strings"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -26,13 +24,13 @@ func families(entries []runtime.DictionaryEntry) map[string][]runtime.Dictionary
 // for each would cost a model three times as much; what is lost is the types of
 // the arguments, which outrider://primitives/NAME has, and which the runtime
 // checks, saying which member is wrong.
-func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) tool {
-	annotations := reads
+func (s *Set) familyTool(family string, entries []runtime.DictionaryEntry) Tool {
+	reads := true
 	names, signatures := []string{}, []string{}
 	acts, schemas := map[string]bool{}, map[string]json.RawMessage{}
 	for _, e := range entries {
 		if e.Acts {
-			annotations, acts[e.Name] = sdk.ToolAnnotations{}, true
+			reads, acts[e.Name] = false, true
 		}
 		short := strings.TrimPrefix(e.Name, family+".")
 		names = append(names, short)
@@ -43,8 +41,8 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 	input := `{"type":"object","required":["name"],"properties":{"name":{"type":"string","enum":` + string(allowed) +
 		`},` +
 		`"arguments":{"type":"object"},"page":{"type":"string"}}}`
-	return newTool("primitives."+family, strings.Join(signatures, " "), input, `{"type":"object"}`, annotations,
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+	return newTool("primitives."+family, "", strings.Join(signatures, " "), input, `{"type":"object"}`, reads,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where
 				Name      string                     `json:"name"`
@@ -54,16 +52,16 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 				Name      string          `json:"name"`
 				Arguments json.RawMessage `json:"arguments"`
 			}
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
-			if err := c.decode(&given); err != nil {
+			if err := c.Decode(&given); err != nil {
 				return nil, err
 			}
 			in.Arguments = map[string]json.RawMessage{}
 			if len(given.Arguments) > 0 {
 				read, said := meant(given.Arguments, schemas[given.Name])
-				c.said = append(c.said, said...)
+				c.Said = append(c.Said, said...)
 				_ = json.Unmarshal(read, &in.Arguments) // an object, as the schema wants it
 			}
 			ctx, cancel := in.bounded(ctx) // timeout_ms beside the name is the time of the call
@@ -71,7 +69,7 @@ func (s *Server) familyTool(family string, entries []runtime.DictionaryEntry) to
 			// absent, or of a type that the runtime refuses
 			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS)
 			name := family + "." + in.Name
-			return c.place(name)(ctx, in.where, func(p page) (*answer, *fault.Error) {
+			return c.place(name)(ctx, in.where, func(p page) (*Answer, *fault.Error) {
 				return c.primitive(ctx, p, name, in.Arguments, in.where, acts[name])
 			})
 		})

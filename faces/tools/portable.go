@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"encoding/json"
@@ -100,8 +100,8 @@ func (n schemaNode) texts() []any {
 // deepest bounds how deep a schema is followed; below it is any object or text.
 const deepest = 20
 
-// portable is a schema that every client takes.
-func portable(raw json.RawMessage) json.RawMessage {
+// Portable is a schema that every client takes.
+func Portable(raw json.RawMessage) json.RawMessage {
 	made := portableNode(raw, 0)
 	made["type"] = "object"
 	for _, alternatives := range []string{"anyOf", "oneOf", "allOf", "not", "enum", "const", "items"} {

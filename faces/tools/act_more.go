@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"bytes"
@@ -54,11 +54,12 @@ func fieldsOf(raw json.RawMessage) ([]field, *fault.Error) {
 
 // fillForm fills several controls in one call, in the order in which they are given. It
 // stops at the first that fails, and says which are done.
-func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.Error) {
+func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.Error) {
 	fields, err := fieldsOf(in.Fields)
 	if err != nil {
 		return nil, err
 	}
+	c.readLater(ctx, p, 0)
 	value, _, err := c.do(
 		ctx, p, "page.snapshot",
 		map[string]any{"format": "json", "interactive_only": true, "max_nodes": findNodes, "max_bytes": mostBytes},
@@ -101,13 +102,14 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 			notes, err = c.keptText(ctx, p, in, args, value)
 		}
 		if err != nil {
+			c.laterOfFailure(p, err)
 			return nil, err.With("field", f.key).With("filled", names)
 		}
 		last = r
 		names = append(names, controls[i].label())
 		if i == len(fields)-1 {
 			one := actIn{Action: "fill", Text: in.Text}
-			last := one.report(p, r, value)
+			last := c.report(one, p, r, value)
 			c.awaitDownloads(p, last.seen)
 			done.Followed = append(done.Followed, last.Followed...)
 			continue
@@ -126,7 +128,7 @@ func (c *call) fillForm(ctx context.Context, p page, in actIn) (*answer, *fault.
 
 // keptText reads from the result of text.insert what is to be said of a text that a control has kept in another way.
 // One that has kept nothing of it is an error: the fields of a form are there to hold what is written into them.
-func (c *call) keptText(
+func (c *Call) keptText(
 	ctx context.Context, p page, in actIn, args map[string]any, value json.RawMessage,
 ) ([]string, *fault.Error) {
 	var kept insertedText
@@ -156,16 +158,16 @@ func notKept(how string) *fault.Error {
 }
 
 // answered is the answer of act, with the outline that the call asks for.
-func (c *call) answered(ctx context.Context, p page, in actIn, done acted, r runtime.Reply) (*answer, *fault.Error) {
+func (c *Call) answered(ctx context.Context, p page, in actIn, done acted, r runtime.Reply) (*Answer, *fault.Error) {
 	if !in.Outline {
 		out, text := done.result(p, r)
-		return &answer{Result: out, Text: text}, nil
+		return &Answer{Result: out, Text: text}, nil
 	}
 	shown, more := c.outlineAfter(ctx, p, in)
 	done.Followed = slices.DeleteFunc(done.Followed, func(line string) bool { return inOutline(line, more) })
 	out, text := done.result(p, r)
 	out["outline"] = shown
-	return &answer{Result: out, Text: text + "\n" + more}, nil
+	return &Answer{Result: out, Text: text + "\n" + more}, nil
 }
 
 // inOutline says whether the outline of the page has what a line about it says.
@@ -184,9 +186,9 @@ func inOutline(line, outline string) bool {
 // outlineAfter is what the page shows after an action: what changed since the last
 // snapshot, or all of it where there is none to compare with. An action that was done is
 // no failure because the page cannot be shown.
-func (c *call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]any, string) {
+func (c *Call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]any, string) {
 	look := snapshotIn{where: where{Page: in.Page, Session: in.Session}}
-	look.Since, _ = c.server.seen.get(p.handle())
+	look.Since, _ = c.set.seen.get(p.handle())
 	result, address, err := c.outline(ctx, p, look)
 	if err != nil && look.Since != "" {
 		look.Since = ""
@@ -198,7 +200,7 @@ func (c *call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]a
 	for _, known := range append(headed, "delta") { // the next call compares by itself
 		delete(result, known)
 	}
-	shown := c.server.textual(p, result, address, "text")
+	shown := c.set.textual(p, result, address, "text")
 	return shown.Result, shown.Text
 }
 
@@ -303,9 +305,9 @@ const notLoaded = "Failed to load resource"
 const mostComplaints = 3
 
 // complaints are the errors on the console since the last call on the page.
-func (c *call) complaints(ctx context.Context, p page) []string {
+func (c *Call) complaints(ctx context.Context, p page) []string {
 	args := map[string]any{"levels": []string{"error"}, "limit": mostComplaints}
-	if since, known := c.server.consoles.get(p.handle()); known {
+	if since, known := c.set.consoles.get(p.handle()); known {
 		args["since"] = since
 	}
 	value, _, err := c.do(ctx, p, "console.list", args, where{})
@@ -323,7 +325,7 @@ func (c *call) complaints(ctx context.Context, p page) []string {
 	if json.Unmarshal(value, &list) != nil {
 		return nil
 	}
-	c.server.consoles.set(p.handle(), list.Cursor)
+	c.set.consoles.set(p.handle(), list.Cursor)
 	var out []string
 	for _, e := range list.Entries {
 		line := "console error " + quote(e.Text, 160)

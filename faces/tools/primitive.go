@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"bytes"
@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -23,9 +22,9 @@ type where struct {
 	TimeoutMS int    `json:"timeout_ms"`
 }
 
-// decode reads arguments that have passed the tool's schema.
-func (c *call) decode(into any) *fault.Error {
-	if err := json.Unmarshal(c.args, into); err != nil {
+// Decode reads arguments that have passed the tool's schema.
+func (c *Call) Decode(into any) *fault.Error {
+	if err := json.Unmarshal(c.Args, into); err != nil {
 		return fault.Wrap(fault.InvalidInput, err, "reading the arguments")
 	}
 	return nil
@@ -40,32 +39,35 @@ func (w where) scope() string {
 }
 
 // on runs fn with the page that the call names, when the calls of the page that came before have ended.
-func (c *call) on(
-	ctx context.Context, w where, fn func(p page) (*answer, *fault.Error),
-) (*answer, *fault.Error) {
+func (c *Call) on(
+	ctx context.Context, w where, fn func(p page) (*Answer, *fault.Error),
+) (*Answer, *fault.Error) {
 	ctx, cancel := c.waiting(ctx, w)
 	defer cancel()
-	if err := c.turn.Page(ctx, w.scope(), w.Page, c.reads); err != nil {
+	if err := c.Turn.Page(ctx, w.scope(), w.Page, c.reads); err != nil {
 		return nil, fault.From(err)
 	}
-	p, release, err := c.server.find(w.Page, w.Session)
+	p, release, err := c.set.find(w.Page, w.Session)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	if w.Page == "" {
-		if err := c.turn.Found(ctx, p.handle()); err != nil {
+		if err := c.Turn.Found(ctx, p.handle()); err != nil {
 			return nil, fault.From(err)
 		}
 	}
 	c.page = &p
+	if c.reads && !c.waits {
+		c.readLater(ctx, p, 0)
+	}
 	return fn(p)
 }
 
 // onTab is on for a call that is about tabs and not about what their pages do. It waits for no page.
-func (c *call) onTab(
-	ctx context.Context, w where, fn func(p page) (*answer, *fault.Error),
-) (*answer, *fault.Error) {
+func (c *Call) onTab(
+	ctx context.Context, w where, fn func(p page) (*Answer, *fault.Error),
+) (*Answer, *fault.Error) {
 	if err := c.behindTabs(ctx, w, w.Page); err != nil {
 		return nil, err
 	}
@@ -73,8 +75,8 @@ func (c *call) onTab(
 }
 
 // with runs fn with the page that the call names.
-func (c *call) with(w where, fn func(p page) (*answer, *fault.Error)) (*answer, *fault.Error) {
-	p, release, err := c.server.find(w.Page, w.Session)
+func (c *Call) with(w where, fn func(p page) (*Answer, *fault.Error)) (*Answer, *fault.Error) {
+	p, release, err := c.set.find(w.Page, w.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -85,18 +87,18 @@ func (c *call) with(w where, fn func(p page) (*answer, *fault.Error)) (*answer, 
 
 // behindTabs returns when the calls about tabs that came before have ended. page is the one that the call
 // is about, "" where it changes which one is active.
-func (c *call) behindTabs(ctx context.Context, w where, page string) *fault.Error {
+func (c *Call) behindTabs(ctx context.Context, w where, page string) *fault.Error {
 	ctx, cancel := c.waiting(ctx, w)
 	defer cancel()
-	if err := c.turn.Tabs(ctx, w.scope(), page); err != nil {
+	if err := c.Turn.Tabs(ctx, w.scope(), page); err != nil {
 		return fault.From(err)
 	}
 	return nil
 }
 
 // waiting is ctx for as long as a call may wait for those that came before.
-func (c *call) waiting(ctx context.Context, w where) (context.Context, context.CancelFunc) {
-	most := c.server.opts.CallTimeout
+func (c *Call) waiting(ctx context.Context, w where) (context.Context, context.CancelFunc) {
+	most := c.set.opts.CallTimeout
 	if w.TimeoutMS > 0 {
 		most = max(most, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
 	}
@@ -113,9 +115,9 @@ var aboutTabs = map[string]bool{
 }
 
 // place is where a primitive waits for its turn.
-func (c *call) place(name string) func(
-	context.Context, where, func(page) (*answer, *fault.Error),
-) (*answer, *fault.Error) {
+func (c *Call) place(name string) func(
+	context.Context, where, func(page) (*Answer, *fault.Error),
+) (*Answer, *fault.Error) {
 	if aboutTabs[name] {
 		return c.onTab
 	}
@@ -139,21 +141,21 @@ func (w where) bounded(ctx context.Context) (context.Context, func()) {
 var navigates = map[string]bool{"browser.navigate": true, "browser.open_tab": true, "page.history": true}
 
 // do runs one call of the runtime on a page.
-func (c *call) do(
+func (c *Call) do(
 	ctx context.Context, p page, name string, args any, w where,
 ) (json.RawMessage, runtime.Reply, *fault.Error) {
 	encoded, e := json.Marshal(args)
 	if e != nil {
 		return nil, runtime.Reply{}, fault.Wrap(fault.InvalidInput, e, "encoding the arguments")
 	}
-	timeout := c.server.opts.CallTimeout
+	timeout := c.set.opts.CallTimeout
 	if w.TimeoutMS > 0 {
 		timeout = max(timeout, time.Duration(w.TimeoutMS)*time.Millisecond+time.Second)
 		if navigates[name] { // it ends by itself, and says whether the page has loaded
 			timeout = time.Duration(w.TimeoutMS) * time.Millisecond
 		}
 	}
-	progress := c.progress
+	progress := c.Progress
 	if allowanceOf(ctx) == nil && name == "page.wait" {
 		var done func()
 		ctx, done = w.bounded(ctx)
@@ -163,22 +165,27 @@ func (c *call) do(
 	if own != nil {
 		progress = func(p runtime.Progress) {
 			own.Begin()
-			if c.progress != nil {
-				c.progress(p)
+			if c.Progress != nil {
+				c.Progress(p)
 			}
 		}
 	}
-	r := c.server.opts.Host.Do(ctx, runtime.Call{
-		ID:        c.server.opts.NewID(),
+	watcher := ""
+	if !c.named {
+		watcher = c.watcher()
+	}
+	r := c.set.opts.Host.Do(ctx, runtime.Call{
+		ID:        c.set.opts.NewID(),
 		Target:    p.target(),
 		Name:      name,
 		Arguments: encoded,
 		Timeout:   timeout,
 		Progress:  progress,
 		OwnWords:  !c.named,
+		Watcher:   watcher,
 	})
 	if name != "a11y.events.read" {
-		c.announced = append(c.announced, c.server.piggybacked.Take(p.tab.Workspace)...)
+		c.Announced = append(c.Announced, c.set.piggybacked.Take(p.tab.Workspace)...)
 	}
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())
@@ -193,9 +200,9 @@ func (c *call) do(
 	return r.Value(), r, nil
 }
 
-// members are the members of a result that is an object; any other value is
+// Members are the members of a result that is an object; any other value is
 // the member result.
-func members(value json.RawMessage) map[string]any {
+func Members(value json.RawMessage) map[string]any {
 	out := map[string]any{}
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
@@ -214,7 +221,7 @@ func shallow(value json.RawMessage) map[string]any {
 	const large = 2 << 10
 	var all map[string]json.RawMessage
 	if len(value) < large || json.Unmarshal(value, &all) != nil {
-		return members(value)
+		return Members(value)
 	}
 	kept := map[string]any{}
 	for name, raw := range all {
@@ -225,16 +232,16 @@ func shallow(value json.RawMessage) map[string]any {
 	}
 	rest, err := json.Marshal(all)
 	if err != nil {
-		return members(value)
+		return Members(value)
 	}
-	out := members(rest)
+	out := Members(rest)
 	maps.Copy(out, kept)
 	return out
 }
 
 // about is the structured result of a call on a page.
 func about(p page, r runtime.Reply, value json.RawMessage) map[string]any {
-	out := members(value)
+	out := Members(value)
 	out["page"], out["url"] = p.handle(), r.URL
 	return inBrief(out)
 }
@@ -265,16 +272,13 @@ func origin(address string) string {
 // the prose left out, so that all of them together stay affordable; the
 // resource outrider://primitives/NAME has the record in full, and the runtime
 // checks the arguments against it.
-func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
-	annotations := reads
-	if entry.Acts {
-		annotations = sdk.ToolAnnotations{}
-	}
-	t := newTool(entry.Name, firstSentence(entry.Summary), brief(entry.InputSchema), `{"type":"object"}`, annotations,
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+func (s *Set) primitiveTool(entry runtime.DictionaryEntry) Tool {
+	t := newTool(
+		entry.Name, "", firstSentence(entry.Summary), brief(entry.InputSchema), `{"type":"object"}`, !entry.Acts,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var w where
 			args := map[string]json.RawMessage{}
-			if err := c.decode(&args); err != nil {
+			if err := c.Decode(&args); err != nil {
 				return nil, err
 			}
 			for own, into := range map[string]*string{"page": &w.Page, "session": &w.Session} {
@@ -284,7 +288,7 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 				delete(args, own)
 			}
 			_ = json.Unmarshal(args["timeout_ms"], &w.TimeoutMS) // the runtime says what is wrong with it
-			return c.place(entry.Name)(ctx, w, func(p page) (*answer, *fault.Error) {
+			return c.place(entry.Name)(ctx, w, func(p page) (*Answer, *fault.Error) {
 				return c.primitive(ctx, p, entry.Name, args, w, entry.Acts)
 			})
 		})
@@ -294,17 +298,17 @@ func (s *Server) primitiveTool(entry runtime.DictionaryEntry) tool {
 }
 
 // primitive runs one primitive. What a read gives is text of the page.
-func (c *call) primitive(
+func (c *Call) primitive(
 	ctx context.Context, p page, name string, args any, w where, acts bool,
-) (*answer, *fault.Error) {
+) (*Answer, *fault.Error) {
 	c.named = true
 	value, r, err := c.do(ctx, p, name, args, w)
 	if err != nil {
 		return nil, err
 	}
-	out := &answer{Result: shallow(value)}
+	out := &Answer{Result: shallow(value)}
 	out.Result["page"], out.Result["url"] = p.handle(), r.URL
-	out.Image, out.Type = takePicture(out.Result)
+	out.Image, out.Type = TakePicture(out.Result)
 	var e error
 	out.encoded, e = encodeResult(out.Result)
 	if e != nil {
@@ -312,7 +316,7 @@ func (c *call) primitive(
 	}
 	out.Text = string(out.encoded)
 	if !acts {
-		out.Text = labelled(p, r.URL, c.server.mark(), out.Text)
+		out.Text = labelled(p, r.URL, c.set.Mark(), out.Text)
 	}
 	return out, nil
 }
@@ -322,4 +326,28 @@ func firstSentence(summary string) string {
 		return summary[:i]
 	}
 	return strings.TrimSuffix(summary, ".")
+}
+
+// encodeResult is a structured result as JSON on one line. What is JSON already is not
+// read again.
+func encodeResult(result map[string]any) (json.RawMessage, error) {
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(result)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		value, raw := result[name].(json.RawMessage)
+		if !raw || bytes.ContainsAny(value, "\r\n") {
+			value, err = json.Marshal(result[name])
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(append(append(slices.Grow(out, len(key)+len(value)+8), key...), ':'), value...)
+	}
+	return append(out, '}'), nil
 }

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -47,19 +45,20 @@ func (in snapshotIn) tokens() int {
 }
 
 // snapshotTool shows a page as its accessibility outline.
-func (s *Server) snapshotTool() tool {
+func (s *Set) snapshotTool() Tool {
 	return newTool(
-		"snapshot", "Outline of a page with roles, names, states and element refs.", snapshotInput, pageResult,
-		withTitle(reads, "Page outline"),
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+		"snapshot", "Page outline",
+		"Outline of a page with roles, names, states and element refs.", snapshotInput, pageResult,
+		true,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in snapshotIn
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
 			if in.Find != "" {
-				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.find(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) { return c.find(ctx, p, in) })
 			}
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
 				result, address, err := c.outline(ctx, p, in)
 				if err != nil {
 					return nil, err
@@ -72,7 +71,7 @@ func (s *Server) snapshotTool() tool {
 
 // outline is a snapshot of a page, cut to the tokens that the call has for it. Its member
 // text is the outline, or what changed of it.
-func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]any, string, *fault.Error) {
+func (c *Call) outline(ctx context.Context, p page, in snapshotIn) (map[string]any, string, *fault.Error) {
 	args := map[string]any{
 		"format":    "text",
 		"compact":   true,
@@ -99,15 +98,15 @@ func (c *call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 		}
 	}
 	if id, ok := result["snapshot_id"].(string); ok && in.Ref == "" && !in.InteractiveOnly {
-		c.server.seen.set(p.handle(), id)
+		c.set.seen.set(p.handle(), id)
 	}
 	if delta, ok := result["delta"].(map[string]any); ok { // what changed stands in place of the whole
 		result["text"] = textOf(delta, "text")
 	}
 	terse(result)
 	gone := passedMessages(result)
-	in.MaxTokens = in.tokens() - estimateTokens(gone)
-	c.server.cutToFit(p, r.URL, result, in)
+	in.MaxTokens = in.tokens() - EstimateTokens(gone)
+	c.set.cutToFit(p, r.URL, result, in)
 	if gone != "" {
 		text, _ := result["text"].(string)
 		result["text"] = gone + text
@@ -148,7 +147,7 @@ func terse(result map[string]any) {
 
 // cutToFit keeps as many lines of a snapshot as the caller has tokens for, and says what
 // is left out and how to get it.
-func (s *Server) cutToFit(p page, address string, result map[string]any, in snapshotIn) {
+func (s *Set) cutToFit(p page, address string, result map[string]any, in snapshotIn) {
 	text, _ := result["text"].(string)
 	rest := maps.Clone(result)
 	delete(rest, "text")
@@ -157,7 +156,7 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 		return
 	}
 	const note = 40 // tokens of what is said of the rest
-	most := in.tokens() - estimateTokens(string(encoded)) - estimateTokens(labelled(p, address, s.mark(), ""))
+	most := in.tokens() - EstimateTokens(string(encoded)) - EstimateTokens(labelled(p, address, s.Mark(), ""))
 	used := 0
 	shown := 0
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
@@ -165,7 +164,7 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 	total := 0
 	for i, line := range lines {
 		quoted, _ := json.Marshal(line)
-		sizes[i] = estimateTokens(string(quoted[1 : len(quoted)-1]))
+		sizes[i] = EstimateTokens(string(quoted[1 : len(quoted)-1]))
 		total += sizes[i]
 	}
 	left, _ := result["left_out"].(map[string]any)
@@ -215,7 +214,7 @@ func (s *Server) cutToFit(p page, address string, result map[string]any, in snap
 }
 
 // find answers the rows that fit words best, each with its place.
-func (c *call) find(ctx context.Context, p page, in snapshotIn) (*answer, *fault.Error) {
+func (c *Call) find(ctx context.Context, p page, in snapshotIn) (*Answer, *fault.Error) {
 	args := map[string]any{"format": "json", "max_nodes": findNodes, "max_bytes": mostBytes}
 	set(args, "ref", in.Ref)
 	if in.InteractiveOnly {
@@ -242,8 +241,8 @@ func (c *call) find(ctx context.Context, p page, in snapshotIn) (*answer, *fault
 		"of":    len(rows),
 		"text":  text,
 	})
-	c.server.cutToFit(p, r.URL, result, in)
-	return c.server.textual(p, result, r.URL, "text"), nil
+	c.set.cutToFit(p, r.URL, result, in)
+	return c.set.textual(p, result, r.URL, "text"), nil
 }
 
 // loadWait is how long a snapshot waits for a document that has nothing yet.
@@ -252,7 +251,7 @@ const loadWait = 5 * time.Second
 // loadedSnapshot is a snapshot of a page that has nothing to show: once its document has
 // loaded, or as it is, with the word that it loads. The first answer of the new document
 // has no earlier one to be compared with.
-func (c *call) loadedSnapshot(
+func (c *Call) loadedSnapshot(
 	ctx context.Context, p page, args map[string]any, w where, empty map[string]any, r runtime.Reply,
 ) (map[string]any, runtime.Reply, *fault.Error) {
 	wait := map[string]any{"conditions": []map[string]string{{"load": "load"}}, "timeout_ms": loadWait.Milliseconds()}
@@ -274,14 +273,14 @@ func (c *call) loadedSnapshot(
 // textual is an answer whose text is one member of the result, labelled. It is
 // the member text of the structured content, which is all that some clients
 // show, and stands below the other members in the text block.
-func (s *Server) textual(p page, result map[string]any, address string, candidates ...string) *answer {
+func (s *Set) textual(p page, result map[string]any, address string, candidates ...string) *Answer {
 	text := ""
 	for _, member := range candidates {
 		if t := textOf(result, member); text == "" {
 			text = t
 		}
 	}
-	mark := s.mark()
+	mark := s.Mark()
 	text = strings.TrimRight(text, "\n")
 	shown := heading(result, mark)
 	if shown == "" {
@@ -301,7 +300,7 @@ func (s *Server) textual(p page, result map[string]any, address string, candidat
 		shown = string(encoded) + "\n" + shown
 	}
 	result["text"] = labelled(p, address, mark, text)
-	return &answer{Result: result, Text: shown + text + "\n[" + mark + "]"}
+	return &Answer{Result: result, Text: shown + text + "\n[" + mark + "]"}
 }
 
 // headed are the members of a result that stand in the line above its text.
@@ -331,22 +330,18 @@ func set(args map[string]any, name, value string) {
 	}
 }
 
-func withTitle(a sdk.ToolAnnotations, title string) sdk.ToolAnnotations {
-	a.Title = title
-	return a
-}
-
 const readInput = `{"type":"object","properties":{` +
 	`"format":{"type":"string","enum":["markdown","text","elements"]},"ref":{"type":"string"},` +
 	`"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // readTool gives the content of a page without its navigation.
-func (s *Server) readTool() tool {
+func (s *Set) readTool() Tool {
 	return newTool(
-		"read", "Content of a page, or of one element, as Markdown, text or a list of elements.", readInput, pageResult,
-		withTitle(reads, "Page content"),
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+		"read", "Page content",
+		"Content of a page, or of one element, as Markdown, text or a list of elements.", readInput, pageResult,
+		true,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where
 				Format    string `json:"format"`
@@ -354,7 +349,7 @@ func (s *Server) readTool() tool {
 				MaxTokens int    `json:"max_tokens"`
 				Offset    int    `json:"offset"`
 			}
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
 			if in.Offset > 0 && in.Format == "elements" {
@@ -368,8 +363,8 @@ func (s *Server) readTool() tool {
 			if in.Offset > 0 {
 				args["offset"] = in.Offset
 			}
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
-				return fit(ctx, in.MaxTokens, func(maxBytes int) (*answer, bool, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
+				return fit(ctx, in.MaxTokens, func(maxBytes int) (*Answer, bool, *fault.Error) {
 					args["max_bytes"] = maxBytes
 					if in.Format == "elements" {
 						args["max_elements"] = max(maxBytes/150, 5)
@@ -382,7 +377,7 @@ func (s *Server) readTool() tool {
 					_, cut := result["truncated"]
 					if in.Format == "elements" {
 						text, _ := json.Marshal(result)
-						return &answer{Result: result, Text: labelled(p, r.URL, s.mark(), string(text))}, cut, nil
+						return &Answer{Result: result, Text: labelled(p, r.URL, s.Mark(), string(text))}, cut, nil
 					}
 					return s.textual(p, result, r.URL, in.Format), cut, nil
 				})
@@ -398,11 +393,12 @@ const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text
 	timeoutProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // waitTool waits until the page shows everything that the call names.
-func (s *Server) waitTool() tool {
-	return newTool("wait", "Wait until everything named is true of the page.", waitInput, pageResult, withTitle(
-		reads, "Wait",
-	),
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+func (s *Set) waitTool() Tool {
+	return newTool(
+		"wait", "Wait",
+		"Wait until everything named is true of the page; without anything, what came of the last act.",
+		waitInput, pageResult, true,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where
 				Text        string `json:"text"`
@@ -413,7 +409,7 @@ func (s *Server) waitTool() tool {
 				Load        string `json:"load"`
 				NetworkIdle bool   `json:"network_idle"`
 			}
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
 			conditions := []any{}
@@ -436,24 +432,23 @@ func (s *Server) waitTool() tool {
 			if in.NetworkIdle {
 				conditions = append(conditions, map[string]any{"network_idle_ms": 500})
 			}
-			if len(conditions) == 0 {
-				return nil, invalid(
-					"",
-					"name at least one thing to wait for: text, text_gone, ref, selector, url, load or network_idle",
-				)
-			}
+			c.waits = true
 			args := map[string]any{"conditions": conditions}
 			if in.TimeoutMS > 0 {
 				args["timeout_ms"] = in.TimeoutMS
 			}
 			ctx, cancel := in.bounded(ctx)
 			defer cancel()
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
+				if len(conditions) == 0 {
+					return c.waitQuiet(ctx, p)
+				}
 				value, r, err := c.do(ctx, p, "page.wait", args, in.where)
+				c.readLater(ctx, p, 0)
 				if err != nil {
 					return nil, c.whatIsThere(ctx, p, err, strings.Join([]string{in.Text, in.Selector, in.URL}, " "))
 				}
-				return &answer{Result: about(p, r, value)}, nil
+				return &Answer{Result: about(p, r, value)}, nil
 			})
 		})
 }
@@ -463,7 +458,7 @@ const thereTime = 200 * time.Millisecond
 
 // whatIsThere adds to a wait that timed out what the page shows in place of what was
 // awaited: its title, and the rows that fit the words best, or its headings.
-func (c *call) whatIsThere(ctx context.Context, p page, failed *fault.Error, words string) *fault.Error {
+func (c *Call) whatIsThere(ctx context.Context, p page, failed *fault.Error, words string) *fault.Error {
 	if failed.Code != fault.Timeout {
 		return failed
 	}
@@ -497,11 +492,12 @@ const screenshotInput = `{"type":"object","properties":{"ref":{"type":"string"},
 	pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 // screenshotTool shows a page as a picture, which is kept as a resource too.
-func (s *Server) screenshotTool() tool {
+func (s *Set) screenshotTool() Tool {
 	return newTool(
-		"screenshot", "Picture of the viewport, the whole page or one element.", screenshotInput, pageResult,
-		withTitle(reads, "Screenshot"),
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+		"screenshot", "Screenshot",
+		"Picture of the viewport, the whole page or one element.", screenshotInput, pageResult,
+		true,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where
 				Ref      string `json:"ref"`
@@ -510,7 +506,7 @@ func (s *Server) screenshotTool() tool {
 				Format   string `json:"format"`
 				Quality  int    `json:"quality"`
 			}
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
 			args := map[string]any{"format": "jpeg", "quality": 80, "max_width": 1280}
@@ -531,13 +527,13 @@ func (s *Server) screenshotTool() tool {
 				args["max_width"] = in.MaxWidth
 			}
 			set(args, "ref", in.Ref)
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) {
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
 				value, r, err := c.do(ctx, p, "browser.screenshot", args, in.where)
 				if err != nil {
 					return nil, err
 				}
 				result := about(p, r, value)
-				image, kind := takePicture(result)
+				image, kind := TakePicture(result)
 				if image == nil {
 					return nil, fault.New(fault.InvalidResult, "the picture is not a base64 data URL")
 				}
@@ -552,7 +548,7 @@ func (s *Server) screenshotTool() tool {
 				if in.FullPage {
 					pictured(out, result, encoded)
 				}
-				return &answer{Result: out, Image: image, Type: kind}, nil
+				return &Answer{Result: out, Image: image, Type: kind}, nil
 			})
 		},
 	)

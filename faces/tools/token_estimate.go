@@ -1,12 +1,12 @@
-package mcp
+package tools
 
 import "unicode"
 
-// estimateTokens is about how many tokens a model reads a text as. It follows the rules by
+// EstimateTokens is about how many tokens a model reads a text as. It follows the rules by
 // which the vocabulary o200k takes text apart: words with the space before them, numbers
 // by three digits, runs of signs, line ends with the space after them. A vocabulary of
 // 200,000 words would be exact and cost more memory than the rest of the server.
-func estimateTokens(text string) int {
+func EstimateTokens(text string) int {
 	n := 0.0
 	runes := []rune(text)
 	for i := 0; i < len(runes); {

@@ -1,11 +1,9 @@
-package mcp
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -28,13 +26,15 @@ type tabsIn struct {
 }
 
 // tabsTool opens, closes and moves pages and sessions.
-func (s *Server) tabsTool() tool {
-	return newTool("tabs", "List, open, navigate and close pages. open_session gives pages of your own; "+
-		"name its handle in later calls.",
-		s.withLogins(tabsInput), `{"type":"object"}`, sdk.ToolAnnotations{Title: "Pages and sessions"},
-		func(ctx context.Context, c *call) (*answer, *fault.Error) {
+func (s *Set) tabsTool() Tool {
+	return newTool(
+		"tabs", "Pages and sessions",
+		"List, open, navigate and close pages. open_session gives pages of your own; "+
+			"name its handle in later calls.",
+		s.withLogins(tabsInput), `{"type":"object"}`, false,
+		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in tabsIn
-			if err := c.decode(&in); err != nil {
+			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
 			if in.URL != "" || in.Action == "navigate" { // an agent is not the operator, who may open files
@@ -48,33 +48,33 @@ func (s *Server) tabsTool() tool {
 			defer cancel()
 			switch in.Action {
 			case "list":
-				c.turn.End()
+				c.Turn.End()
 				return s.listPages(in)
 			case "open_session":
-				c.turn.End()
+				c.Turn.End()
 				return s.openSession(ctx, c, in)
 			case "close_session":
-				c.turn.End()
+				c.Turn.End()
 				if in.Session == "" {
 					return nil, invalid("session", "action close_session needs a session")
 				}
 				if err := s.sessions.close(ctx, in.Session); err != nil {
 					return nil, fault.From(err)
 				}
-				return &answer{Result: map[string]any{"session": in.Session, "closed": true}}, nil
+				return &Answer{Result: map[string]any{"session": in.Session, "closed": true}}, nil
 			case "open":
 				return s.openPage(ctx, c, in)
 			case "keep_login":
-				return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return c.keepLogin(ctx, p, in) })
+				return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) { return c.keepLogin(ctx, p, in) })
 			case "activate":
 				if err := c.behindTabs(ctx, in.where, ""); err != nil {
 					return nil, err
 				}
-				return c.with(in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
+				return c.with(in.where, func(p page) (*Answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
 			case "close":
-				return c.onTab(ctx, in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
+				return c.onTab(ctx, in.where, func(p page) (*Answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
 			}
-			return c.on(ctx, in.where, func(p page) (*answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
+			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) { return s.movePage(ctx, c, p, in) })
 		})
 }
 
@@ -88,7 +88,7 @@ func pageLine(p page) map[string]any {
 	})
 }
 
-func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
+func (s *Set) listPages(in tabsIn) (*Answer, *fault.Error) {
 	var of *session
 	list, out := []any{}, map[string]any{}
 	if in.Session != "" {
@@ -108,10 +108,10 @@ func (s *Server) listPages(in tabsIn) (*answer, *fault.Error) {
 		}
 	}
 	out["pages"] = list
-	return &answer{Result: out}, nil
+	return &Answer{Result: out}, nil
 }
 
-func (s *Server) openSession(ctx context.Context, c *call, in tabsIn) (*answer, *fault.Error) {
+func (s *Set) openSession(ctx context.Context, c *Call, in tabsIn) (*Answer, *fault.Error) {
 	state, failed := s.login(in)
 	if failed != nil {
 		return nil, failed
@@ -159,7 +159,7 @@ func (w where) opening(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, time.Duration(w.TimeoutMS)*time.Millisecond)
 }
 
-func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fault.Error) {
+func (s *Set) openPage(ctx context.Context, c *Call, in tabsIn) (*Answer, *fault.Error) {
 	if err := c.behindTabs(ctx, in.where, ""); err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 		}
 		return c.opened(ctx, page{nil, tab}), nil
 	}
-	return c.with(in.where, func(p page) (*answer, *fault.Error) {
+	return c.with(in.where, func(p page) (*Answer, *fault.Error) {
 		args := map[string]any{"active": true}
 		if in.URL != "" {
 			args["url"] = in.URL
@@ -214,7 +214,7 @@ func (s *Server) openPage(ctx context.Context, c *call, in tabsIn) (*answer, *fa
 }
 
 // movePage changes what one page shows, or closes it.
-func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*answer, *fault.Error) {
+func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer, *fault.Error) {
 	name, args := "page.history", map[string]any{"action": in.Action}
 	switch in.Action {
 	case "navigate":
@@ -227,7 +227,7 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 			if err != nil {
 				return nil, fault.From(err)
 			}
-			return &answer{Result: pageLine(page{p.session, tab})}, nil
+			return &Answer{Result: pageLine(page{p.session, tab})}, nil
 		}
 		name, args = "browser.claimed_tabs.activate", map[string]any{"tab_id": p.tab.TabID}
 	case "close":
@@ -235,48 +235,53 @@ func (s *Server) movePage(ctx context.Context, c *call, p page, in tabsIn) (*ans
 			if err := p.session.workspace.CloseTab(ctx, p.tab.TabID); err != nil {
 				return nil, fault.From(err)
 			}
-			return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
+			return &Answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
 		}
 		name, args = "browser.close_tab", map[string]any{"tab_id": p.tab.TabID}
 	}
+	c.readLater(ctx, p, 0)
 	c.complaints(ctx, p) // those of the document before are no matter of the next one
 	began := time.Now()
+	requests := 0
+	if name == "browser.navigate" {
+		requests = c.requests(ctx, p, 0, 1).Cursor
+	}
 	value, r, err := c.do(ctx, p, name, args, in.where)
 	if err != nil {
 		return nil, err
 	}
-	if name == "browser.navigate" {
-		most := c.server.opts.CallTimeout
+	if name == "browser.navigate" && c.requests(ctx, p, requests, 50).mayDraw() {
+		most := c.set.opts.CallTimeout
 		if in.TimeoutMS > 0 {
 			most = time.Duration(in.TimeoutMS) * time.Millisecond
 		}
 		c.settle(ctx, p, most-time.Since(began))
 	}
 	if in.Action == "close" {
-		return &answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
+		return &Answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
 	}
 	out := moved(p, r, value)
 	if out["loaded"] == false {
 		c.nameDialog(ctx, p, out)
 	}
-	return &answer{Result: out}, nil
+	return &Answer{Result: out}, nil
 }
 
 // opened is the answer of a page that was opened. One that has not loaded within its time can be used, too.
-func (c *call) opened(ctx context.Context, p page) *answer {
+func (c *Call) opened(ctx context.Context, p page) *Answer {
 	out := pageLine(p)
 	if p.tab.Loading {
 		out["loaded"] = false
 	}
 	c.nameDialog(ctx, p, out)
-	return &answer{Result: out}
+	return &Answer{Result: out}
 }
 
 // dialogTime bounds the question whether a dialog is open.
 const dialogTime = 250 * time.Millisecond
 
 // nameDialog adds the dialog that keeps a page from going on, and how it is answered.
-func (c *call) nameDialog(ctx context.Context, p page, out map[string]any) {
+func (c *Call) nameDialog(ctx context.Context, p page, out map[string]any) {
 	ctx, cancel := context.WithTimeout(ctx, dialogTime)
 	defer cancel()
 	_, _, err := c.do(ctx, p, "page.info", map[string]any{}, where{})
@@ -297,9 +302,47 @@ const (
 	settleTime = time.Second
 )
 
+// drawnFor is how long after its last request a document may go on to ask for what it draws.
+const drawnFor = 300 * time.Millisecond
+
+// requests are those of a page that may bring what it draws after its load.
+type requests struct {
+	Cursor   int `json:"cursor"`
+	Inflight int `json:"inflight"`
+	Entries  []struct {
+		StartedAt  time.Time `json:"started_at"`
+		DurationMS float64   `json:"duration_ms"`
+	} `json:"entries"`
+}
+
+// requests reads the newest requests of scripts and for scripts, from a cursor on.
+func (c *Call) requests(ctx context.Context, p page, since, most int) requests {
+	var out requests
+	args := map[string]any{
+		"since": since,
+		"limit": most,
+		"types": []string{"script", "fetch", "xhr", "eventsource", "websocket"},
+	}
+	value, _, err := c.do(ctx, p, "network.list", args, where{})
+	if err != nil || json.Unmarshal(value, &out) != nil {
+		out.Inflight = 1 // nobody knows
+	}
+	return out
+}
+
+// mayDraw says whether a document that has loaded may ask for more.
+func (r requests) mayDraw() bool {
+	for _, e := range r.Entries {
+		if time.Since(e.StartedAt.Add(time.Duration(e.DurationMS*float64(time.Millisecond)))) < drawnFor {
+			return true
+		}
+	}
+	return r.Inflight > 0
+}
+
 // settle waits until a document that has loaded has also fetched what it draws. Another
 // look at an application that was still empty costs an agent more.
-func (c *call) settle(ctx context.Context, p page, left time.Duration) {
+func (c *Call) settle(ctx context.Context, p page, left time.Duration) {
 	most := min(settleTime, left-lateness).Milliseconds()
 	if most < quietFor.Milliseconds() {
 		return
@@ -315,7 +358,7 @@ func (c *call) settle(ctx context.Context, p page, left time.Duration) {
 // moved is what a client can use of the result of a navigation: where the page is,
 // and what is not as expected.
 func moved(p page, r runtime.Reply, value json.RawMessage) map[string]any {
-	all := members(value)
+	all := Members(value)
 	out := map[string]any{"page": p.handle(), "url": r.URL}
 	tab, ok := all["tab"].(map[string]any)
 	if !ok {

@@ -1,4 +1,4 @@
-package mcp
+package tools
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type drawnList struct {
 
 // pick chooses from a list that the page draws itself. An option is clicked only where it lies in what the
 // control owns, or came with a click on the control: another list may have the same word.
-func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, runtime.Reply, *fault.Error) {
+func (c *Call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, runtime.Reply, *fault.Error) {
 	control := map[string]any{}
 	if err := in.target(control, "ref", "locator"); err != nil {
 		return nil, runtime.Reply{}, err
@@ -62,7 +62,7 @@ func (c *call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, run
 }
 
 // optionOf is the ref of a wanted option. The control is clicked when the list does not show it.
-func (c *call) optionOf(
+func (c *Call) optionOf(
 	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int,
 ) (string, *fault.Error) {
 	now, err := c.drawn(ctx, p, in, control)
@@ -137,7 +137,7 @@ func (l drawnList) choice(before drawnList, i int) (string, *fault.Error) {
 func (l drawnList) shows(i int) bool { return i < len(l.Choices) && len(l.Choices[i]) > 0 }
 
 // drawn asks which of the wanted options the page draws now.
-func (c *call) drawn(ctx context.Context, p page, in actIn, control map[string]any) (drawnList, *fault.Error) {
+func (c *Call) drawn(ctx context.Context, p page, in actIn, control map[string]any) (drawnList, *fault.Error) {
 	args := map[string]any{"label": in.Options}
 	for name, value := range control {
 		args[name] = value
