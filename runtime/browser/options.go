@@ -74,6 +74,9 @@ type Options struct {
 	Secrets []string
 	// StartTimeout bounds the time until the browser answers; default 30 s.
 	StartTimeout time.Duration
+	// Patience says how long a page may take to answer for which it has d, before it counts as stuck. nil is d
+	// on every machine. Tests give one, since a page that waits for a processor does not differ from one that is stuck.
+	Patience func(d time.Duration) time.Duration
 	// OnWatchdogLost hears, at most once for each browser, why no process ends the
 	// browser and removes its profile when this one is killed.
 	OnWatchdogLost func(error)

@@ -52,7 +52,8 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t := &Tab{browser: b, context: info.BrowserContextID}
 	own := cdp.BrowserContext{Client: b.client, ID: b.ownContext(info.BrowserContextID)}
 	t.Page = page.New(
-		b.client, s, page.Target{ID: info.TargetID, URL: info.URL, Title: info.Title}, (*observer)(t), b.log,
+		b.client, s, page.Target{ID: info.TargetID, URL: info.URL, Title: info.Title}, (*observer)(t),
+		page.Options{Logger: b.log, Patience: b.opts.Patience},
 	)
 	t.traffic = network.New(b.client, t.Page, b.egress)
 	t.console = console.New(b.client, t.Page)

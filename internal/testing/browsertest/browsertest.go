@@ -87,7 +87,7 @@ func leftovers(tmp string) (problems []string) {
 
 // Options are the options of the shared browser, for tests that launch another.
 func Options() browser.Options {
-	return browser.Options{Peer: func(from *browser.Tab, id int) (primitives.Page, error) {
+	return browser.Options{Patience: OnThisMachine, Peer: func(from *browser.Tab, id int) (primitives.Page, error) {
 		for _, t := range from.Browser().Tabs() {
 			if t.Tab().ID == id {
 				return t, nil
