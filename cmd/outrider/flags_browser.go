@@ -52,9 +52,13 @@ type browserFlags struct {
 	prepare func(context.Context, *runtime.Host) error
 }
 
+// browserUsage is of --browser.
+const browserUsage = "shell (the headless shell), chromium (Chrome or Chromium) or a path " +
+	"(default: the shell where it is installed and enough)"
+
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f, b := cmd.Flags(), &a.browser
-	f.StringVar(&b.path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
+	f.StringVar(&b.path, "browser", "", browserUsage)
 	f.BoolVar(&b.headed, "headed", false, "show the browser's window")
 	f.StringVar(&b.attach, "attach", "", "use a running Chrome: http://host:port or ws://...")
 	f.BoolVar(
@@ -227,6 +231,7 @@ func (a *app) readingOptions() (out runtime.Options, err error) {
 			return runtime.Options{}, usage("--open: %w", err)
 		}
 	}
+	options.Full = runtime.ShellLacks(b.profile, open)
 	if b.viewport != "" {
 		m := viewportPattern.FindStringSubmatch(b.viewport)
 		if m == nil {

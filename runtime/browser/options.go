@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 )
@@ -14,8 +15,11 @@ import (
 // Options says which browser to run and how. The zero value launches the browser
 // that Find finds, headless, with a profile that is removed at the end.
 type Options struct {
-	// Path is the browser's executable; empty means Find.
+	// Path is the browser's executable, launch.Shell or launch.Chromium; empty means that Find decides.
 	Path string
+	// Full says what the headless shell lacks of what is to be done, for people; empty for nothing. What other options
+	// need of Chromium they say themselves.
+	Full string
 	// Headed shows windows. The default is --headless=new.
 	Headed bool
 	// Attach is the address of a running browser, http://host:port or a
@@ -116,6 +120,19 @@ type Options struct {
 	Script func() string
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
+}
+
+// Find looks for the browser that Launch starts: the headless shell where it is installed and enough, else Chrome or
+// Chromium. See launch.Find.
+func (o Options) Find() (launch.Found, error) {
+	needs := o.Full
+	switch {
+	case o.Headed:
+		needs = "windows (--headed)"
+	case o.UserDataDir != "":
+		needs = "the lock of a profile that is kept (--user-data-dir)"
+	}
+	return launch.Find(o.Path, needs)
 }
 
 // ListenScript is a script that hears page events: see Browser.Listen.

@@ -3,6 +3,10 @@ package browser
 import (
 	"bytes"
 	"context"
+	"errors"
+	"net/url"
+	"path"
+	"strings"
 	"sync/atomic"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -192,9 +196,23 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	t.watchHead()
 	n, err := t.Page.Navigate(ctx, opts)
 	t.leaveHead()
-	err = t.explainChallenge(err)
+	err = t.explainPDF(t.explainChallenge(err), opts.URL)
 	if cause := egress.ExplainNavigation(refused, err); cause != nil {
 		err = cdp.Explain(cause, "navigating")
 	}
 	return n, err
+}
+
+// explainPDF says of a PDF file that the headless shell could not open where it can be seen.
+func (t *Tab) explainPDF(err error, address string) error {
+	var f *fault.Error
+	if !t.browser.Shell() || !errors.As(err, &f) || f.Evidence["error_text"] != "net::ERR_ABORTED" {
+		return err
+	}
+	u, bad := url.Parse(address)
+	if bad != nil || !strings.EqualFold(path.Ext(u.Path), ".pdf") {
+		return err
+	}
+	return f.Next("the headless shell shows no PDF files: start with --browser chromium, or read its bytes " +
+		"with page.fetch")
 }

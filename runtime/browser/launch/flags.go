@@ -64,7 +64,15 @@ func commandLine(o *Options, dir string) []string {
 		"--window-size=" + strconv.Itoa(WindowWidth) + "," + strconv.Itoa(WindowHeight),
 	}
 	if !o.Headed {
-		args = append(args, "--headless=new", "--mute-audio", mousePresence)
+		args = append(args, "--mute-audio", mousePresence)
+	}
+	switch {
+	case o.Shell:
+		// It is built without windows, and without the isolation of sites that desktops have: frames of other
+		// sites would share the process of the page.
+		args = append(args, "--headless", "--site-per-process")
+	case !o.Headed:
+		args = append(args, "--headless=new")
 	}
 	if o.NoSandbox {
 		args = append(args, "--no-sandbox")
