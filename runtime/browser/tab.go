@@ -196,6 +196,11 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	t.watchHead()
 	n, err := t.Page.Navigate(ctx, opts)
 	t.leaveHead()
+	if err == nil && n.Status == 401 && t.challenge.Load() != nil && t.browser.Shell() {
+		// It shows what the server says beside its challenge, where Chromium shows a failure.
+		err = fault.New(fault.NavigationFailed, "the address could not be loaded").
+			With("error_text", "net::ERR_INVALID_AUTH_CREDENTIALS")
+	}
 	err = t.explainPDF(t.explainChallenge(err), opts.URL)
 	if cause := egress.ExplainNavigation(refused, err); cause != nil {
 		err = cdp.Explain(cause, "navigating")
