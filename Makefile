@@ -15,10 +15,14 @@ TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
 test compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
+# Where Chromium and the headless shell are, for tests and programs; a path in OUTRIDER_BROWSER is used for everything.
+BROWSERS = OUTRIDER_CHROMIUM="$$(scripts/ensure-chromium)" && OUTRIDER_HEADLESS_SHELL="$$(scripts/ensure-chromium shell)" && \
+	export OUTRIDER_CHROMIUM OUTRIDER_HEADLESS_SHELL
+
 .PHONY: axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
 
 demo:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && exec $(GO) run ./cmd/outrider demo
+	@$(BROWSERS) && exec $(GO) run ./cmd/outrider demo
 
 # Folders beside this one: the upstream extension and bridge, and the published schemas and expressions. Without them, in
 # a clone that lies alone, what needs them is skipped.
@@ -34,12 +38,12 @@ COMPARED = ./internal/testing/peers ./conformance/bridgekit ./primitives ./primi
 GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --
 
 test:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
+	@$(BROWSERS) && export OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GOTESTSUM) $(TESTFLAGS) -timeout $(TEST_TIMEOUT) $(PACKAGES)
 
 # compare runs again what compares with the folders beside this one.
 compare:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
+	@$(BROWSERS) && export OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GOTESTSUM) $(TESTFLAGS) -timeout $(TEST_TIMEOUT) $(COMPARED)
 
 # peers compares with the real upstream extension behind the real upstream bridge, and writes docs/profiles.md. It is
@@ -59,7 +63,7 @@ loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test
 
 race:
-	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER OUTRIDER_REQUIRE_BROWSER=1 && \
+	@$(BROWSERS) && export OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GO) test -race -timeout $(TEST_TIMEOUT) $(PACKAGES)
 
 bench:

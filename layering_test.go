@@ -235,7 +235,6 @@ var mayImport = map[string][]string{
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/route":      {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/excerpt":    {"primitives/address"},
-	"runtime/browser/patience":   {},
 	"runtime/browser/launch":     {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":     {"runtime/browser/cdp"},
 	"runtime/browser/console":    {"primitives", "runtime/browser/cdp", "runtime/browser/excerpt"},
@@ -244,7 +243,6 @@ var mayImport = map[string][]string{
 	},
 	"runtime/browser/storage": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
-		"runtime/browser/patience",
 	},
 	"runtime/browser/files": {
 		"internal/ownfolder", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
@@ -258,7 +256,7 @@ var mayImport = map[string][]string{
 	},
 	"runtime/browser/page": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
-		"runtime/browser/excerpt", "runtime/browser/patience",
+		"runtime/browser/excerpt",
 		"runtime/browser/world",
 	},
 	"runtime/browser": {
@@ -523,6 +521,20 @@ func TestOnlyTheCommandExits(t *testing.T) {
 			continue
 		}
 		t.Errorf("outside cmd: %s", strings.TrimSpace(line))
+	}
+}
+
+// A time means the same on every machine: nothing that waits for a page asks how busy this one is.
+func TestNoWaitReadsTheLoad(t *testing.T) {
+	out, err := exec.Command(
+		"git", "grep", "-nE", `loadavg|getloadavg`, "--",
+		"runtime", "primitives", "workflow", "projection", "sites", "faces", ":!*_test.go",
+	).CombinedOutput()
+	switch {
+	case err != nil && len(out) > 0:
+		t.Skipf("git is not usable here: %s", out)
+	case len(out) > 0:
+		t.Errorf("%s", out)
 	}
 }
 

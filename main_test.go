@@ -19,7 +19,7 @@ import (
 // directories behind.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if _, err := launch.Find(""); err != nil && os.Getenv(browsertest.RequireEnv) != "1" {
+	if _, err := launch.Find("", ""); err != nil && os.Getenv(browsertest.RequireEnv) != "1" {
 		fmt.Fprintln(os.Stderr, "outrider: no browser, so the examples are left out:", err)
 		if flag.Lookup("test.run").Value.String() == "" {
 			_ = flag.Set("test.run", "^Test")

@@ -89,7 +89,8 @@ type HTTPCredentials struct {
 
 // BrowserOptions say which browser a session uses and how.
 type BrowserOptions struct {
-	// Path of Chrome or Chromium. Default: found on this machine.
+	// Path of the browser, or "shell" for the headless shell of Chromium, or "chromium" for Chrome or Chromium.
+	// Default: the headless shell where it is installed and enough, else Chrome or Chromium.
 	Path string
 	// Headed shows the browser's window.
 	Headed bool
@@ -209,6 +210,7 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		Logger:          o.Logger,
 		OnWatchdogLost:  watchdogLost,
 	}
+	options.Full = runtime.ShellLacks(o.Profile, o.Open)
 	options.Viewport.Width, options.Viewport.Height = b.Width, b.Height
 	return runtime.Options{
 		Registry:       registry,

@@ -25,7 +25,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/outrider-run/outrider/runtime/browser/launch"
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 // block is one fenced block of a page.
@@ -221,21 +221,15 @@ func shows(got, want string) (string, bool) {
 // its own, and this repository where the public one is named.
 func readersMachine(t *testing.T, installed string) []string {
 	t.Helper()
-	found, err := launch.Find("")
-	if err != nil {
-		if os.Getenv("OUTRIDER_REQUIRE_BROWSER") == "1" {
-			t.Fatalf("a browser is required: %v", err)
-		}
-		t.Skipf("no browser: %v", err)
-	}
+	browsers := browsertest.Environment(t)
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	env := append(os.Environ(),
+	env := append(append(os.Environ(), browsers...),
 		"HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "TMPDIR="+home,
-		"GOBIN="+filepath.Join(home, "bin"), "OUTRIDER_BROWSER="+found.Path,
+		"GOBIN="+filepath.Join(home, "bin"),
 		"GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_0=url."+root+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/outrider-run/outrider",
 		"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*",

@@ -76,7 +76,7 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd.Flags().StringVar(
 		&keep, "keep", "", "directory for the screenshot and the conversation (default: a new temporary one)",
 	)
-	cmd.Flags().StringVar(&path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
+	cmd.Flags().StringVar(&path, "browser", "", browserUsage)
 	cmd.Flags().BoolVar(&headed, "headed", false, "show the browser's window")
 	return cmd
 }

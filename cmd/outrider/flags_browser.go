@@ -47,9 +47,13 @@ type browserFlags struct {
 	storageState, saveStorageState, login                   string
 }
 
+// browserUsage is of --browser.
+const browserUsage = "shell (the headless shell), chromium (Chrome or Chromium) or a path " +
+	"(default: the shell where it is installed and enough)"
+
 func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f, b := cmd.Flags(), &a.browser
-	f.StringVar(&b.path, "browser", "", "path of Chrome or Chromium (default: found on this machine)")
+	f.StringVar(&b.path, "browser", "", browserUsage)
 	f.BoolVar(&b.headed, "headed", false, "show the browser's window")
 	f.StringVar(&b.attach, "attach", "", "use a running Chrome: http://host:port or ws://...")
 	f.BoolVar(
@@ -222,6 +226,7 @@ func (a *app) readingOptions(s hostSettings) (out runtime.Options, err error) {
 			return runtime.Options{}, usage("--open: %w", err)
 		}
 	}
+	options.Full = runtime.ShellLacks(b.profile, open)
 	if b.viewport != "" {
 		m := viewportPattern.FindStringSubmatch(b.viewport)
 		if m == nil {

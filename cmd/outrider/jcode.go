@@ -12,7 +12,8 @@ import (
 
 	"github.com/outrider-run/outrider/faces/provider"
 	"github.com/outrider-run/outrider/faces/provider/jcode"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 func (a *app) jcodeCommand() *cobra.Command {
@@ -160,7 +161,12 @@ func (a *app) jcodeFace(flags providerFlags) *jcode.Face {
 			if a.browser.attach != "" {
 				return nil
 			}
-			_, err := launch.Find(a.browser.path)
+			_, err := browser.Options{
+				Path:        a.browser.path,
+				Headed:      a.browser.headed,
+				UserDataDir: a.browser.userDataDir,
+				Full:        runtime.ShellLacks(a.browser.profile, nil),
+			}.Find()
 			return err
 		},
 		Serve: func(ctx context.Context, idle time.Duration, do func(context.Context, *provider.Server) error) error {

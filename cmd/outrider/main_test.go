@@ -137,10 +137,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := launch.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsers := browsertest.Environment(t)
 	running := browsertest.Running(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/scripts",
@@ -162,7 +159,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("REPO", root)
 			e.Setenv("MAPS", filepath.Join(root, "testdata", "maps"))
 			e.Setenv("DEMOMAP", filepath.Join(root, "sites", "demo", "actions.json"))
-			e.Setenv("OUTRIDER_BROWSER", found.Path)
+			e.Vars = append(e.Vars, browsers...)
 			e.Setenv("RUNNING", running)
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
 			e.Setenv("TMPDIR", e.WorkDir)
@@ -276,7 +273,7 @@ func withinLimit(ts *testscript.TestScript, neg bool, args []string) {
 
 func requireBrowser(t *testing.T) {
 	t.Helper()
-	if _, err := launch.Find(""); err != nil {
+	if _, err := launch.Find("", ""); err != nil {
 		if os.Getenv("OUTRIDER_REQUIRE_BROWSER") == "1" {
 			t.Fatalf("a browser is required: %v", err)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/outrider-run/outrider/faces/provider"
 
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // providerFlags are those of the verbs that serve the provider protocol.
@@ -101,7 +100,6 @@ func (a *app) withProvider(
 	if err := options.Ready(); err != nil {
 		return err
 	}
-	path := options.Browser.Path
 	server, err := provider.New(ctx, provider.Options{
 		Host:              host,
 		NewID:             uuid.NewString,
@@ -115,7 +113,7 @@ func (a *app) withProvider(
 			if a.browser.attach != "" {
 				return nil
 			}
-			_, err := launch.Find(path)
+			_, err := options.Browser.Find()
 			return fault.From(err)
 		},
 		CallTimeout: a.callLimit,

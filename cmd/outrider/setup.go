@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -14,29 +16,45 @@ func (a *app) setupCommand() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Find or install Chromium and say which",
+		Short: "Find or install Chromium and the headless shell, and say which is used",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
-			found, err := launch.Find(path)
-			if errors.Is(err, fault.BrowserNotFound) && path == "" {
-				if err := launch.Install(ctx, err, a.stderr); err != nil {
+			if path == "" && os.Getenv(launch.PathEnv) == "" {
+				if err := a.installBrowsers(ctx); err != nil {
 					return err
 				}
-				found, err = launch.Find("")
 			}
+			found, err := launch.Find(path, "")
 			if err != nil {
 				return err
 			}
 			if a.json {
-				a.printJSON(map[string]any{"ok": true, "path": found.Path, "source": found.Source})
+				a.printJSON(map[string]any{
+					"ok": true, "path": found.Path, "kind": found.Kind(), "source": found.Source,
+				})
 				return nil
 			}
 			fmt.Fprintln(a.stdout, found.Path)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&path, "browser", "", "path of Chrome or Chromium to check instead of searching")
+	cmd.Flags().StringVar(
+		&path, "browser", "", "shell, chromium or a path: say where it is instead of what a run would take",
+	)
 	return cmd
+}
+
+// installBrowsers installs what is missing of Chromium and the headless shell. The shell is no must.
+func (a *app) installBrowsers(ctx context.Context) error {
+	_, err := launch.Find(launch.Chromium, "")
+	if errors.Is(err, fault.BrowserNotFound) {
+		err = launch.Install(ctx, err, a.stderr)
+	}
+	if _, missing := launch.Find(launch.Shell, ""); missing != nil {
+		launch.InstallShell(ctx, a.stderr)
+		return err
+	}
+	return nil // the shell is enough where Chromium cannot be installed
 }

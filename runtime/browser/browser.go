@@ -7,7 +7,9 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -51,6 +53,7 @@ type Browser struct {
 	agent     emulate.Agent
 	own       string // browser context of new tabs; "" is the profile's own
 	noSandbox bool
+	shell     atomic.Bool // the headless shell
 	events    *eventQueue
 	done      chan struct{}
 	wg        sync.WaitGroup
@@ -169,10 +172,11 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		}
 		return t, nil
 	}
-	found, err := launch.Find(b.opts.Path)
+	found, err := b.opts.Find()
 	if err != nil {
 		return nil, err
 	}
+	b.shell.Store(found.Shell)
 	b.noSandbox = b.opts.NoSandbox || launch.NeedsNoSandbox()
 	if b.opts.Answer != nil { // what is not answered here reaches nobody
 		b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), route.OfflineFlags...)
@@ -181,6 +185,7 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		Path:           found.Path,
 		UserDataDir:    b.opts.UserDataDir,
 		Headed:         b.opts.Headed,
+		Shell:          found.Shell,
 		Locale:         b.opts.Locale,
 		Timezone:       b.opts.Timezone,
 		Proxy:          b.opts.Proxy,
@@ -343,6 +348,9 @@ func (b *Browser) handshake(ctx context.Context) error {
 		}
 	}
 	b.product = version.Product
+	if strings.HasPrefix(b.product, "HeadlessChrome/") {
+		b.shell.Store(true)
+	}
 	if b.opts.OwnContext && b.process == nil {
 		id, err := b.NewContext(ctx)
 		if err != nil {
@@ -380,6 +388,9 @@ func (b *Browser) awaitAdopted(ctx context.Context) error {
 
 // Version is the browser's product name and version, such as Chrome/156.0.8078.79.
 func (b *Browser) Version() string { return b.product }
+
+// Shell says whether the browser is the headless shell.
+func (b *Browser) Shell() bool { return b.shell.Load() }
 
 // Clipboard is the browser's clipboard.
 func (b *Browser) Clipboard() *pasteboard.Board { return b.clipboard }

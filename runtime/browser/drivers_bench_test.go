@@ -39,7 +39,7 @@ func startDriver(b *testing.B, name, absent string, command ...string) *driver {
 		return d
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	found, err := launch.Find("")
+	found, err := launch.Find("", "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func BenchmarkDrivers(b *testing.B) {
 		said := p.promised(peerLate)
 		return since(time.Now(), said)
 	})
-	found, err := launch.Find("")
+	found, err := launch.Find("", "")
 	if err != nil {
 		b.Fatal(err)
 	}

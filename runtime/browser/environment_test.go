@@ -233,7 +233,7 @@ func decoded(t *testing.T, picture primitives.Picture) []byte {
 // An attached browser keeps what is not ours.
 func TestAttach(t *testing.T) {
 	browsertest.Require(t)
-	found, err := launch.Find("")
+	found, err := launch.Find("", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 func launchWith(t *testing.T, o browser.Options) *browser.Tab {
 	t.Helper()
 	browsertest.Require(t)
+	o.Patience = browsertest.OnThisMachine
 	b, err := browser.Launch(within(t, time.Minute), o)
 	if err != nil {
 		t.Fatal(err)

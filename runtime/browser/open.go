@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,9 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 	params := append([]byte(`{"url":"about:blank","background":`), strconv.FormatBool(opts.Background)...)
 	if b.process != nil && !b.opts.Headed && !b.opts.OneWindow {
 		params = append(params, `,"newWindow":true`...)
+	}
+	if b.Shell() {
+		params = append(params, fmt.Sprintf(`,"left":%d,"top":%d`, shellCorner, shellCorner)...)
 	}
 	if in := cmp.Or(opts.Context, b.own); in != "" {
 		params = cdp.AppendQuoted(append(params, `,"browserContextId":`...), in)
@@ -85,6 +89,31 @@ func (b *Browser) NewTab(ctx context.Context, url string, opts TabOptions) (*Tab
 		return nil, err
 	}
 	return t, nil
+}
+
+// shellCorner is where windows of the headless shell are put, to the right and down. It has a mouse of its own at the
+// corner of its screen, which goes over a window there when the size of that changes.
+const shellCorner = 10
+
+// moveFromMouse moves the window of a tab that a page has opened in the headless shell.
+func (b *Browser) moveFromMouse(target string) {
+	window := cdp.Command{Method: "Browser.getWindowForTarget", Params: cdp.Object("targetId", target)}
+	window.OnReply = func(r cdp.Reply) {
+		var out struct {
+			ID int `json:"windowId"`
+		}
+		if r.Err != nil || json.Unmarshal(r.Result, &out) != nil {
+			return
+		}
+		b.client.Post(cdp.Command{
+			Method: "Browser.setWindowBounds",
+			Params: fmt.Appendf(
+				nil, `{"windowId":%d,"bounds":{"left":%d,"top":%d}}`, out.ID, shellCorner, shellCorner,
+			),
+			OnReply: b.client.LogFailure("Browser.setWindowBounds"),
+		})
+	}
+	b.client.Post(window)
 }
 
 // dismiss closes a tab that nobody waits for any more, without waiting for that. It has no page of anybody yet.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 )
@@ -14,8 +15,11 @@ import (
 // Options says which browser to run and how. The zero value launches the browser
 // that Find finds, headless, with a profile that is removed at the end.
 type Options struct {
-	// Path is the browser's executable; empty means Find.
+	// Path is the browser's executable, launch.Shell or launch.Chromium; empty means that Find decides.
 	Path string
+	// Full says what the headless shell lacks of what is to be done, for people; empty for nothing. What other options
+	// need of Chromium they say themselves.
+	Full string
 	// Headed shows windows. The default is --headless=new.
 	Headed bool
 	// Attach is the address of a running browser, http://host:port or a
@@ -74,6 +78,9 @@ type Options struct {
 	Secrets []string
 	// StartTimeout bounds the time until the browser answers; default 30 s.
 	StartTimeout time.Duration
+	// Patience says how long a page may take to answer for which it has d, before it counts as stuck. nil is d
+	// on every machine. Tests give one, since a page that waits for a processor does not differ from one that is stuck.
+	Patience func(d time.Duration) time.Duration
 	// OnWatchdogLost hears, at most once for each browser, why no process ends the
 	// browser and removes its profile when this one is killed.
 	OnWatchdogLost func(error)
@@ -113,6 +120,19 @@ type Options struct {
 	Script func() string
 	// Peer answers Tab.Peer. Without it a tab has no peers.
 	Peer func(from *Tab, tabID int) (primitives.Page, error)
+}
+
+// Find looks for the browser that Launch starts: the headless shell where it is installed and enough, else Chrome or
+// Chromium. See launch.Find.
+func (o Options) Find() (launch.Found, error) {
+	needs := o.Full
+	switch {
+	case o.Headed:
+		needs = "windows (--headed)"
+	case o.UserDataDir != "":
+		needs = "the lock of a profile that is kept (--user-data-dir)"
+	}
+	return launch.Find(o.Path, needs)
 }
 
 // ListenScript is a script that listens for page events: see Browser.Listen.

@@ -25,6 +25,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 const (
@@ -37,6 +38,7 @@ const (
 type expectation struct {
 	About    string     `json:"about"`
 	Viewport viewport   `json:"viewport"` // default 1280 x 720
+	Browser  string     `json:"browser"`  // chromium where the headless shell lacks something
 	Calls    []pageCall `json:"calls"`
 
 	autofocus bool
@@ -219,7 +221,11 @@ func runPage(
 	t *testing.T, registry *primitives.Registry, url string, e expectation, profile string,
 ) (problems []string) {
 	t.Helper()
-	tab := browsertest.Tab(t)
+	b := browsertest.Browser(t)
+	if e.Browser == launch.Chromium {
+		b = browsertest.Chromium(t)
+	}
+	tab := browsertest.TabIn(t, b)
 	v := e.Viewport
 	if v.Width == 0 {
 		v = viewport{1280, 720}

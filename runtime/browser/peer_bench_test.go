@@ -428,7 +428,7 @@ func BenchmarkSixteenTabs(b *testing.B) {
 func BenchmarkColdStart(b *testing.B) {
 	browsertest.Require(b)
 	base := peerServer(b)
-	found, err := launch.Find("")
+	found, err := launch.Find("", "")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,6 +3,10 @@ package browser
 import (
 	"bytes"
 	"context"
+	"errors"
+	"net/url"
+	"path"
+	"strings"
 	"sync/atomic"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -52,7 +56,8 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t := &Tab{browser: b, context: info.BrowserContextID}
 	own := cdp.BrowserContext{Client: b.client, ID: b.ownContext(info.BrowserContextID)}
 	t.Page = page.New(
-		b.client, s, page.Target{ID: info.TargetID, URL: info.URL, Title: info.Title}, (*observer)(t), b.log,
+		b.client, s, page.Target{ID: info.TargetID, URL: info.URL, Title: info.Title}, (*observer)(t),
+		page.Options{Logger: b.log, Patience: b.opts.Patience},
 	)
 	t.traffic = network.New(b.client, t.Page, b.egress)
 	t.console = console.New(b.client, t.Page)
@@ -191,9 +196,28 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	t.watchHead()
 	n, err := t.Page.Navigate(ctx, opts)
 	t.leaveHead()
-	err = t.explainChallenge(err)
+	if err == nil && n.Status == 401 && t.challenge.Load() != nil && t.browser.Shell() {
+		// It shows what the server says beside its challenge, where Chromium shows a failure.
+		err = fault.New(fault.NavigationFailed, "the address could not be loaded").
+			With("error_text", "net::ERR_INVALID_AUTH_CREDENTIALS")
+	}
+	err = t.explainPDF(t.explainChallenge(err), opts.URL)
 	if cause := egress.ExplainNavigation(refused, err); cause != nil {
 		err = cdp.Explain(cause, "navigating")
 	}
 	return n, err
+}
+
+// explainPDF says of a PDF file that the headless shell could not open where it can be seen.
+func (t *Tab) explainPDF(err error, address string) error {
+	var f *fault.Error
+	if !t.browser.Shell() || !errors.As(err, &f) || f.Evidence["error_text"] != "net::ERR_ABORTED" {
+		return err
+	}
+	u, bad := url.Parse(address)
+	if bad != nil || !strings.EqualFold(path.Ext(u.Path), ".pdf") {
+		return err
+	}
+	return f.Next("the headless shell shows no PDF files: start with --browser chromium, or read its bytes " +
+		"with page.fetch")
 }

@@ -153,7 +153,11 @@ func (b *Browser) addTab(s *cdp.Session, info targetInfo) {
 		}
 	}
 	b.tabs = append(b.tabs, t)
+	popup := !b.requested[info.TargetID]
 	b.mu.Unlock()
+	if popup && b.process != nil && b.Shell() {
+		b.moveFromMouse(info.TargetID)
+	}
 	b.subscribe(a, func(r cdp.Reply) { b.onTabReady(a, r) })
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
 	"github.com/outrider-run/outrider/sites/demo"
 )
 
@@ -69,11 +68,12 @@ func Examine(ctx context.Context, options runtime.Options) []Check {
 	defer func() { _ = server.Close(); <-served }()
 
 	if options.Browser.Attach == "" {
-		found, err := launch.Find(options.Browser.Path)
+		found, err := options.Browser.Find()
 		if err != nil {
 			return append(out, failing("browser", err, ""))
 		}
-		out = append(out, Check{Name: "browser", OK: true, Detail: found.Path + " (" + found.Source + ")"})
+		detail := found.Path + " (" + found.Kind() + ", " + found.Source + ")"
+		out = append(out, Check{Name: "browser", OK: true, Detail: detail})
 	}
 	options.Open = []string{"http://" + listener.Addr().String() + "/"}
 	began := time.Now()

@@ -18,7 +18,6 @@ import (
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/docs/examples/ci/shop"
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
-	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
 // mutation is what the next release of the shop has, or how it is broken.
@@ -217,18 +216,14 @@ func (e edit) make(t *testing.T, app string) {
 // ci runs the script of the example.
 func ci(t *testing.T, ctx context.Context, work, bin, app string) (stdout string, red bool) {
 	t.Helper()
-	found, err := launch.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.CommandContext(ctx, "./ci.sh")
 	cmd.Dir = work
-	cmd.Env = append(os.Environ(), "APP="+
-		app, "CI=true", "OUTRIDER_BROWSER="+found.Path, "HOME="+work, "XDG_CONFIG_HOME="+work,
+	cmd.Env = append(append(os.Environ(), browsertest.Environment(t)...), "APP="+
+		app, "CI=true", "HOME="+work, "XDG_CONFIG_HOME="+work,
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var out, problems bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problems
-	err = cmd.Run()
+	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 		t.Fatalf("%v\n%s%s", err, &out, &problems)

@@ -57,7 +57,7 @@ func TestAgents(t *testing.T) {
 	if err := npm(ctx, peers, peerPlaywright, peerDevTools); err != nil {
 		t.Skipf("npm is not reachable: %v", err)
 	}
-	chromium, err := launch.Find("")
+	chromium, err := launch.Find(launch.Chromium, "")
 	if err != nil {
 		t.Fatal(err)
 	}

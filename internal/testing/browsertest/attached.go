@@ -66,12 +66,13 @@ func (r *running) start(ctx context.Context) error {
 }
 
 func (r *running) launch(ctx context.Context) error {
-	found, err := launch.Find("")
+	found, err := launch.Find("", "")
 	if err != nil {
 		return err
 	}
 	r.process, r.transport, err = launch.Start(launch.Options{
 		Path:      found.Path,
+		Shell:     found.Shell,
 		NoSandbox: launch.NeedsNoSandbox(),
 		ExtraArgs: []string{"--remote-debugging-port=0"},
 	})

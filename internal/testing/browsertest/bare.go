@@ -16,11 +16,13 @@ import (
 func Bare(tb testing.TB, happened func(session, method, params []byte)) (client *cdp.Client, pid int, stop func()) {
 	tb.Helper()
 	Require(tb)
-	found, err := launch.Find("")
+	found, err := launch.Find("", "")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	process, transport, err := launch.Start(launch.Options{Path: found.Path, NoSandbox: launch.NeedsNoSandbox()})
+	process, transport, err := launch.Start(launch.Options{
+		Path: found.Path, Shell: found.Shell, NoSandbox: launch.NeedsNoSandbox(),
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}

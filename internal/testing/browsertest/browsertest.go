@@ -2,6 +2,9 @@
 // tab in a fresh browser context for each test. It judges nothing. Tests of the
 // browser's packages and of the runtime call it.
 //
+// It is the headless shell where there is one. A test of what that lacks says so: it uses
+// Chromium, or launches with launch.Chromium as the path.
+//
 // Without a browser on the machine such tests are skipped, which is logged once.
 // With OUTRIDER_REQUIRE_BROWSER=1 they fail instead, so that continuous
 // integration cannot be green because nothing ran.
@@ -27,11 +30,17 @@ import (
 // RequireEnv makes a missing browser a failure when it is "1".
 const RequireEnv = "OUTRIDER_REQUIRE_BROWSER"
 
-var shared struct {
+// sharedBrowser is a browser of the test binary, which starts at first use.
+type sharedBrowser struct {
 	once sync.Once
 	b    *browser.Browser
 	err  error
+}
 
+// shared is the browser of most tests, and full that of those that need Chromium.
+var shared, full sharedBrowser
+
+var identities struct {
 	mu   sync.Mutex
 	tabs int // last tab id given
 }
@@ -62,7 +71,10 @@ func Main(m *testing.M) {
 
 func leftovers(tmp string) (problems []string) {
 	problems = apart.end()
-	if b := shared.b; b != nil {
+	for _, b := range []*browser.Browser{shared.b, full.b} {
+		if b == nil {
+			continue
+		}
 		if err := b.Err(); err != nil { // the tests that met it say only that it is lost
 			problems = append(problems, fmt.Sprintf("the browser ended by itself: %v", errors.Unwrap(err)))
 		}
@@ -87,7 +99,7 @@ func leftovers(tmp string) (problems []string) {
 
 // Options are the options of the shared browser, for tests that launch another.
 func Options() browser.Options {
-	return browser.Options{Peer: func(from *browser.Tab, id int) (primitives.Page, error) {
+	return browser.Options{Patience: OnThisMachine, Peer: func(from *browser.Tab, id int) (primitives.Page, error) {
 		for _, t := range from.Browser().Tabs() {
 			if t.Tab().ID == id {
 				return t, nil
@@ -100,7 +112,7 @@ func Options() browser.Options {
 // Require skips or fails the test when there is no browser.
 func Require(tb testing.TB) {
 	tb.Helper()
-	if _, err := launch.Find(""); err != nil {
+	if _, err := launch.Find("", ""); err != nil {
 		if os.Getenv(RequireEnv) == "1" {
 			tb.Fatalf("a browser is required: %v", err)
 		}
@@ -108,19 +120,50 @@ func Require(tb testing.TB) {
 	}
 }
 
+// Environment are the variables with which a program of a test finds the browsers that the test finds.
+func Environment(tb testing.TB) []string {
+	tb.Helper()
+	Require(tb)
+	env := []string{launch.PathEnv + "=" + os.Getenv(launch.PathEnv)}
+	for variable, kind := range map[string]string{
+		launch.ChromiumEnv: launch.Chromium, launch.ShellEnv: launch.Shell,
+	} {
+		if found, err := launch.Find(kind, ""); err == nil {
+			env = append(env, variable+"="+found.Path)
+		}
+	}
+	return env
+}
+
 // Browser returns the browser of the test binary, and starts it at first use.
 func Browser(tb testing.TB) *browser.Browser {
 	tb.Helper()
+	return shared.in(tb, "")
+}
+
+// Chromium is Browser for what the headless shell lacks.
+func Chromium(tb testing.TB) *browser.Browser {
+	tb.Helper()
+	if b := Browser(tb); !b.Shell() {
+		return b
+	}
+	return full.in(tb, launch.Chromium)
+}
+
+func (s *sharedBrowser) in(tb testing.TB, kind string) *browser.Browser {
+	tb.Helper()
 	Require(tb)
-	shared.once.Do(func() {
+	s.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
-		shared.b, shared.err = browser.Launch(ctx, Options())
+		options := Options()
+		options.Path = kind
+		s.b, s.err = browser.Launch(ctx, options)
 	})
-	if shared.err != nil {
-		tb.Fatalf("launching the browser: %v", shared.err)
+	if s.err != nil {
+		tb.Fatalf("launching the browser: %v", s.err)
 	}
-	return shared.b
+	return s.b
 }
 
 // Launch starts a browser of its own for a test, with the options that change makes of
@@ -180,7 +223,12 @@ func Eventually(tb testing.TB, d time.Duration, what string, ok func() bool) {
 // the test.
 func Tab(tb testing.TB) *browser.Tab {
 	tb.Helper()
-	b := Browser(tb)
+	return TabIn(tb, Browser(tb))
+}
+
+// TabIn is Tab in another browser than the shared one.
+func TabIn(tb testing.TB, b *browser.Browser) *browser.Tab {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	id, err := b.NewContext(ctx)
@@ -208,14 +256,14 @@ func Tab(tb testing.TB) *browser.Tab {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	shared.mu.Lock()
-	shared.tabs++
+	identities.mu.Lock()
+	identities.tabs++
 	t.SetIdentity(primitives.TabInfo{
-		ID:         shared.tabs,
-		RuntimeID:  fmt.Sprintf("rt-%d", shared.tabs),
-		RuntimeKey: fmt.Sprintf("test-tab:%d", shared.tabs),
+		ID:         identities.tabs,
+		RuntimeID:  fmt.Sprintf("rt-%d", identities.tabs),
+		RuntimeKey: fmt.Sprintf("test-tab:%d", identities.tabs),
 		Active:     true,
 	})
-	shared.mu.Unlock()
+	identities.mu.Unlock()
 	return t
 }

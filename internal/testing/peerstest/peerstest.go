@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -130,8 +131,11 @@ func Drive(t testing.TB, script string, more ...string) *Driver {
 	}
 	d := &Driver{cmd: exec.Command(node, Data+script)}
 	d.cmd.Env = append(append(os.Environ(), "OUTRIDER_PEERS="+folder), more...)
-	if browser := os.Getenv("OUTRIDER_BROWSER"); browser != "" {
-		d.cmd.Env = append(d.cmd.Env, "CHROME="+browser)
+	// The extension needs Chromium.
+	for _, variable := range browsertest.Environment(t) {
+		if path, ok := strings.CutPrefix(variable, "OUTRIDER_CHROMIUM="); ok {
+			d.cmd.Env = append(d.cmd.Env, "CHROME="+path)
+		}
 	}
 	d.cmd.Stderr = os.Stderr
 	d.in, err = d.cmd.StdinPipe()

@@ -45,6 +45,9 @@ func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
 	if opts.Version == "" {
 		opts.Version = "test"
 	}
+	if opts.Browser.Patience == nil {
+		opts.Browser.Patience = browsertest.OnThisMachine
+	}
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
 	h, err := runtime.Open(ctx, opts)

@@ -4,7 +4,9 @@ package launch
 func ForgetShell() { shell = "/no/shell" }
 
 // FindAmong is Find on a machine whose browsers have other names.
-func FindAmong(explicit string, system ...string) (Found, error) { return findAmong(explicit, system) }
+func FindAmong(wanted, needs string, chromium, shell []string) (Found, error) {
+	return machine{chromium, shell}.find(wanted, needs)
+}
 
 // ForgetPrograms makes this program one that does not call MaybeSupervise.
 func ForgetPrograms() { supervisable.Store(false) }

@@ -65,7 +65,15 @@ func commandLine(o *Options, dir string) []string {
 	}
 	if !o.Headed {
 		// A page that calls print() would have a preview that nobody sees and nobody closes, and could not be saved.
-		args = append(args, "--headless=new", "--mute-audio", "--disable-print-preview", mousePresence)
+		args = append(args, "--mute-audio", "--disable-print-preview", mousePresence)
+	}
+	switch {
+	case o.Shell:
+		// It is built without windows, and without the isolation of sites that desktops have: frames of other
+		// sites would share the process of the page.
+		args = append(args, "--headless", "--site-per-process")
+	case !o.Headed:
+		args = append(args, "--headless=new")
 	}
 	if o.NoSandbox {
 		args = append(args, "--no-sandbox")

@@ -76,7 +76,7 @@ func TestOrphans(t *testing.T) {
 			if report.PID == 0 || report.Dir == "" {
 				t.Fatalf("the child did not launch a browser; its output is\n%s", strings.Join(output, "\n"))
 			}
-			all := using(t, report.Dir)
+			all := using(t, report.Dir, report.PID)
 			if len(all) < 3 {
 				t.Fatalf("found %d processes with the profile directory: the test does not see them", len(all))
 			}
@@ -99,7 +99,7 @@ func TestOrphans(t *testing.T) {
 			})
 			browsertest.Eventually(t, 4*time.Second, "no process and no directory", func() bool {
 				_, err := os.Stat(report.Dir)
-				left = using(t, report.Dir)
+				left = using(t, report.Dir, report.PID)
 				return os.IsNotExist(err) && len(left) == 0
 			})
 			t.Logf("ended after %v", time.Since(start))
@@ -117,7 +117,7 @@ func TestOrphans(t *testing.T) {
 func TestNoWatchdog(t *testing.T) {
 	browsertest.Require(t)
 	options := browsertest.Options()
-	found, err := launch.Find(options.Path)
+	found, err := launch.Find(options.Path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,15 +166,18 @@ func residentKB(t *testing.T, dir string) int {
 
 // using lists the processes that name dir in their command line, the supervisor
 // and the browser's children included.
-func using(t *testing.T, dir string) []string {
+// using are the processes that name a profile directory, and those of a browser's group. The headless shell names the
+// directory only to its first process.
+func using(t *testing.T, dir string, group int) []string {
 	t.Helper()
-	out, err := exec.Command("ps", "-A", "-o", "pid=,stat=,args=", "-ww").Output()
+	out, err := exec.Command("ps", "-A", "-o", "pgid=,pid=,stat=,args=", "-ww").Output()
 	if err != nil {
 		t.Skipf("ps is not usable here: %v", err)
 	}
 	var found []string
 	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, dir) {
+		fields := strings.Fields(line)
+		if strings.Contains(line, dir) || fields[0] == strconv.Itoa(group) && !strings.HasPrefix(fields[2], "Z") {
 			found = append(found, line)
 		}
 	}
@@ -227,7 +230,7 @@ func TestKilledBrowserLeavesNothing(t *testing.T) {
 	})
 	browsertest.Eventually(t, 3*time.Second, "no process, and nothing in the temporary folder", func() bool {
 		left, err = os.ReadDir(tmp)
-		return err == nil && len(left) == 0 && len(using(t, dir)) == 0
+		return err == nil && len(left) == 0 && len(using(t, dir, 0)) == 0
 	})
 }
 

@@ -41,6 +41,8 @@ type Options struct {
 	UserDataDir string
 	// Headed shows windows.
 	Headed bool
+	// Shell says that Path is a headless shell.
+	Shell bool
 	// Locale is a language tag and Timezone an IANA name; empty means the system's.
 	Locale, Timezone string
 	// Proxy is passed as --proxy-server.

@@ -34,7 +34,7 @@ func (c *changes) Changed() { c.n++ }
 func Describe(address, title string) (changed int, described primitives.TabInfo) {
 	observer := &changes{}
 	s := cdp.NewSession("s", "", "")
-	p := New(nil, s, Target{ID: "t", URL: address, Title: "browser title"}, observer, nil)
+	p := New(nil, s, Target{ID: "t", URL: address, Title: "browser title"}, observer, Options{})
 	p.main, p.commits = "f", 1
 	p.frames["f"] = &frame{id: "f", session: s}
 	report := p.newLoadReport()

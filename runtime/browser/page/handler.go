@@ -9,7 +9,6 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 const (
@@ -189,7 +188,7 @@ func (p *Page) pageFunction(
 // endScript ends what runs in the page, when it holds the thread. A function
 // that only waits is left alone: the browser would end whatever runs next.
 func (p *Page) endScript(ctx context.Context, at resolvedFrame) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience.With(answerProbeTimeout))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.patience(answerProbeTimeout))
 	defer cancel()
 	_, err := p.evaluate(ctx, at, "Runtime.evaluate", map[string]any{"expression": "0"})
 	if err != nil && ctx.Err() != nil {

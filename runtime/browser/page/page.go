@@ -21,6 +21,7 @@ import (
 type Page struct {
 	client   *cdp.Client
 	log      *slog.Logger
+	patience func(time.Duration) time.Duration // see Options.Patience
 	observer Observer
 	target   string
 	session  *cdp.Session
@@ -106,11 +107,22 @@ type FrameTarget struct {
 	URL    string
 }
 
+// Options of a page.
+type Options struct {
+	Logger *slog.Logger
+	// Patience says how long a page may take to answer for which it has d, before it counts as stuck. nil is d.
+	Patience func(d time.Duration) time.Duration
+}
+
 // New makes the page of a tab whose session has begun.
-func New(client *cdp.Client, s *cdp.Session, target Target, observer Observer, log *slog.Logger) *Page {
+func New(client *cdp.Client, s *cdp.Session, target Target, observer Observer, options Options) *Page {
+	if options.Patience == nil {
+		options.Patience = func(d time.Duration) time.Duration { return d }
+	}
 	return &Page{
 		client:   client,
-		log:      log,
+		log:      options.Logger,
+		patience: options.Patience,
 		observer: observer,
 		target:   target.ID,
 		session:  s,

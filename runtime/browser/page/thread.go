@@ -7,7 +7,6 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 const (
@@ -60,10 +59,10 @@ func (n *navigation) clear(ctx context.Context) error {
 	return nil
 }
 
-// patient is how long a page gets where it would get d on an idle machine: more on a busy one, as long
-// as the navigation keeps half of its time after two such waits.
+// patient is d, or what Options.Patience makes of it, as long as the navigation keeps half of its time
+// after two such waits.
 func (n *navigation) patient(d time.Duration) time.Duration {
-	return max(d, min(patience.With(d), n.most/4))
+	return max(d, min(n.page.patience(d), n.most/4))
 }
 
 // stopScript is the command that ends the script which runs in the page.

@@ -9,7 +9,6 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/patience"
 )
 
 // Tab is a tab whose storage is read and written.
@@ -95,9 +94,9 @@ func (s *Store) Cookies(ctx context.Context, urls []string) ([]primitives.Cookie
 	return list, nil
 }
 
-// patienceForWrites is how long a page that hangs is waited for, at most half of the
+// longestWrite is how long a page that hangs is waited for, at most half of the
 // call's time.
-const patienceForWrites = 500 * time.Millisecond
+const longestWrite = 2 * time.Second
 
 // awaitWrites returns when the browser has the cookies that the frames of the tab, or of
 // all tabs of the context, have written: document.cookie is assigned without waiting, and
@@ -107,7 +106,7 @@ func (s *Store) awaitWrites(ctx context.Context, all bool) {
 	if all {
 		documents = s.browser.SharedTabs()
 	}
-	limit := patience.With(patienceForWrites)
+	limit := longestWrite
 	if end, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(end)/2)
 	}

@@ -1,4 +1,4 @@
-package patience
+package browsertest
 
 import "testing"
 
@@ -7,7 +7,7 @@ func TestWaitingPer(t *testing.T) {
 		"0.10 0.20 0.30 1/200 4711":       1,
 		"0.10 0.20 0.30 0/200 4711":       1,
 		"38.1 41.7 33.5 54/600 4711":      14,
-		"38.1 41.7 33.5 999/2000 4711":    most,
+		"38.1 41.7 33.5 999/2000 4711":    mostPatience,
 		"":                                1,
 		"38.1 41.7 33.5 many/2000 4711\n": 1,
 	} {
