@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// CheckResult says whether a page is as its maps say.
+// CheckResult reports whether a page is as its maps say.
 type CheckResult struct {
 	// OK is true when no check failed and something was checked.
 	OK         bool      `json:"ok"`
@@ -43,7 +43,7 @@ type CheckFailure struct {
 	Evidence map[string]any `json:"evidence"`
 }
 
-// StateCheck says whether a state of a map is current.
+// StateCheck reports whether a state of a map is current.
 type StateCheck struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`

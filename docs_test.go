@@ -278,23 +278,11 @@ func TestGlossary(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([A-Za-z][A-Za-z0-9_./-]*/[A-Za-z0-9_./-]+)`")
 
-// TestAnswersToNewcomersAreThere: CONTRIBUTING answers ten questions with paths,
-// and each path that it names exists.
-func TestAnswersToNewcomersAreThere(t *testing.T) {
+// TestPathsOfContributingAreThere: each path that CONTRIBUTING names exists.
+func TestPathsOfContributingAreThere(t *testing.T) {
 	source, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(source), "## Ten questions a newcomer asks\n")
-	section, _, _ := strings.Cut(rest, "\n## ")
-	answered := 0
-	for line := range strings.Lines(section) {
-		if strings.Contains(line, "?") && quoted.MatchString(line) {
-			answered++
-		}
-	}
-	if answered != 10 {
-		t.Errorf("CONTRIBUTING.md answers %d questions with a path, ten are wanted", answered)
 	}
 	for _, m := range quoted.FindAllStringSubmatch(string(source), -1) {
 		if strings.Contains(m[1], "/json") {

@@ -26,7 +26,7 @@ type Error struct {
 	Code Code
 	// Message is for people and may change in any release.
 	Message string
-	// Retryable says whether the same call can succeed later, with the call, the
+	// Retryable reports whether the same call can succeed later, with the call, the
 	// map and the policy as they are.
 	Retryable bool
 	// NextStep says what to do, when that is known.
@@ -120,7 +120,7 @@ func timeOf(ctx context.Context) time.Duration {
 	return time.Until(deadline)
 }
 
-// retryable says whether the same call can succeed later without a change of
+// retryable reports whether the same call can succeed later without a change of
 // the call, the map or the policy.
 func retryable(f *fault.Error) bool {
 	spec, ok := fault.Lookup(f.Code)

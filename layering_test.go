@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 		"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema",
 		"primitives/upstream", "primitives/effect",
 	},
-	"primitives/listing": {},
+	"primitives/entries": {},
 	"primitives/keys":    {"primitives", "primitives/fault", "primitives/quirks"},
 	"primitives/locator": {"primitives", "primitives/arguments", "primitives/fault", "primitives/quirks"},
 	"primitives/actionability": {
@@ -51,43 +51,43 @@ var mayImport = map[string][]string{
 	},
 	"internal/mapedit":   {"primitives/fault", "internal/jsonout"},
 	"internal/ownfolder": {}, // files that must not outlive their process
-	"authoring/mend": {
+	"authoring/repair": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
 	},
 	"internal/testing/mapschema": {"primitives", "sites/manifest", "internal/jsonout"},
-	"authoring/survey":           {"internal/element/likeness", "primitives", "primitives/fault"},
+	"authoring/inspect":          {"internal/element/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":           {},
 	"authoring/lint": {
 		"internal/mapedit", "internal/element/likeness",
 		"internal/element/locators", "evidence/report", "primitives/fault", "sites",
 	},
-	"authoring/naming":          {},
+	"authoring/ident":           {},
 	"internal/testing/appstest": {}, // pages for tests
 	"authoring/learn": {
-		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
-		"authoring/survey", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
+		"internal/element/likeness", "internal/element/locators", "authoring/ident", "authoring/sample",
+		"authoring/inspect", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
 		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile",
 		"internal/jsonout",
 	},
 	"authoring/recorder": {
-		"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/naming",
+		"authoring/learn", "internal/element/likeness", "internal/element/locators", "authoring/ident",
 		"authoring/scaffold", "authoring/view", "internal/mask", "evidence/record", "evidence/report",
 		"primitives", "primitives/fault", "primitives/inject", "runtime", "runtime/browser",
 		"internal/jsonout",
 	},
 	"authoring/view": {"primitives", "runtime", "runtime/browser"},
 	"authoring/picker": {
-		"internal/element/likeness", "internal/element/locators", "authoring/survey",
+		"internal/element/likeness", "internal/element/locators", "authoring/inspect",
 		"evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime",
 	},
 	"authoring/coverage": {
-		"internal/element/likeness", "authoring/lint", "internal/element/locators", "authoring/survey",
+		"internal/element/likeness", "authoring/lint", "internal/element/locators", "authoring/inspect",
 		"evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime",
 	},
 	"authoring/scaffold": {
-		"internal/element/likeness", "internal/element/locators", "authoring/naming", "authoring/sample",
-		"authoring/survey", "evidence/report", "primitives", "primitives/fault", "runtime",
+		"internal/element/likeness", "internal/element/locators", "authoring/ident", "authoring/sample",
+		"authoring/inspect", "evidence/report", "primitives", "primitives/fault", "runtime",
 		"runtime/observe", "internal/jsonout",
 	},
 	"primitives/session": {
@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	},
 	"primitives/emulate": {"primitives", "primitives/fault"},
 	"primitives/files": {
-		"primitives", "primitives/actionability", "primitives/fault", "primitives/listing",
+		"primitives", "primitives/actionability", "primitives/fault", "primitives/entries",
 		"primitives/locator", "internal/jsonout",
 	},
 	"primitives/keyboard": {
@@ -120,7 +120,7 @@ var mayImport = map[string][]string{
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
 	"primitives/network": {
-		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "internal/jsonout",
+		"primitives", "primitives/address", "primitives/fault", "primitives/entries", "internal/jsonout",
 	},
 	"primitives/overlay": {
 		"primitives", "primitives/address", "primitives/fault", "primitives/quirks", "primitives/session",
@@ -135,7 +135,7 @@ var mayImport = map[string][]string{
 		"internal/jsonout",
 	},
 	"primitives/storage": {
-		"primitives", "primitives/address", "primitives/fault", "primitives/listing", "primitives/session",
+		"primitives", "primitives/address", "primitives/fault", "primitives/entries", "primitives/session",
 	},
 	"primitives/text": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",
@@ -182,10 +182,10 @@ var mayImport = map[string][]string{
 	"internal/testing/providertest": {"faces/provider", "internal/testing/runtimetest"},
 	"runtime/call":                  {"internal/mask", "primitives/fault", "internal/jsonout"},
 	"runtime/clipboard":             {"primitives", "primitives/fault", "primitives/session"},
-	"runtime/checked":               {},
+	"runtime/checkcache":            {},
 	"runtime/mapset": {
 		"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr",
-		"runtime/call", "runtime/checked", "sites", "sites/filewatch", "sites/manifest", "workflow",
+		"runtime/call", "runtime/checkcache", "sites", "sites/filewatch", "sites/manifest", "workflow",
 	},
 	"runtime/verify": {
 		"internal/mapedit", "internal/element/likeness", "internal/element/locators",
@@ -222,45 +222,45 @@ var mayImport = map[string][]string{
 		"projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify",
 		"sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span",
 	},
-	"runtime/observe": {"primitives", "primitives/fault"},
-	"runtime/picture": {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
+	"runtime/observe":    {"primitives", "primitives/fault"},
+	"runtime/screenshot": {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
 	"runtime": {
 		"primitives/address", "internal/mask", "primitives", "primitives/fault", "primitives/quirks",
 		"primitives/session", "primitives/upstream", "projection/expr", "sites", "runtime/announce",
 		"runtime/attach", "runtime/browser", "runtime/call", "runtime/clipboard", "runtime/mapset",
-		"runtime/monitor", "runtime/observe", "runtime/picture", "runtime/signal", "runtime/siteaction",
+		"runtime/monitor", "runtime/observe", "runtime/screenshot", "runtime/signal", "runtime/siteaction",
 		"runtime/sitetool", "runtime/state", "primitives/span", "primitives/locator", "internal/jsonout",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/route":      {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
-	"runtime/browser/excerpt":    {"primitives/address"},
+	"runtime/browser/truncate":   {"primitives/address"},
 	"runtime/browser/launch":     {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":     {"runtime/browser/cdp"},
-	"runtime/browser/console":    {"primitives", "runtime/browser/cdp", "runtime/browser/excerpt"},
+	"runtime/browser/console":    {"primitives", "runtime/browser/cdp", "runtime/browser/truncate"},
 	"runtime/browser/emulate": {
-		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/truncate",
 	},
 	"runtime/browser/storage": {
-		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/truncate",
 	},
 	"runtime/browser/files": {
-		"internal/ownfolder", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/excerpt",
+		"internal/ownfolder", "primitives", "primitives/fault", "runtime/browser/cdp", "runtime/browser/truncate",
 	},
 	"runtime/browser/network": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
-		"runtime/browser/excerpt",
+		"runtime/browser/truncate",
 	},
 	"runtime/browser/world": {
 		"primitives", "primitives/fault", "primitives/inject", "runtime/browser/cdp", "internal/jsonout",
 	},
 	"runtime/browser/page": {
 		"primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
-		"runtime/browser/excerpt",
+		"runtime/browser/truncate",
 		"runtime/browser/world",
 	},
 	"runtime/browser": {
-		"runtime/browser/excerpt", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
+		"runtime/browser/truncate", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page",
 		"runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage",
@@ -273,15 +273,15 @@ var mayImport = map[string][]string{
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 		"internal/jsonout",
 	},
-	"faces/outlet": {}, // writes that an end does not wait for
+	"faces/asyncwriter": {}, // writes that an end does not wait for
 	// what agents do, below the faces that agents use
 	"faces/tools": {
 		"primitives", "primitives/address", "primitives/fault", "primitives/plain", "primitives/schema",
 		"bridgeclient", "runtime",
 	},
-	"faces/mcp": {"faces/outlet", "faces/tools", "primitives/fault", "primitives/plain", "runtime"},
+	"faces/mcp": {"faces/asyncwriter", "faces/tools", "primitives/fault", "primitives/plain", "runtime"},
 	"faces/provider": {
-		"primitives/plain", "bridgeclient", "faces/outlet", "runtime", "primitives/fault",
+		"primitives/plain", "bridgeclient", "faces/asyncwriter", "runtime", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest", "primitives/effect", "internal/jsonout",
 	},
 	"internal/testing/peers":             {},                               // tests only
@@ -295,7 +295,7 @@ var mayImport = map[string][]string{
 		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "faces/mcp",
 		"faces/provider", "fleet/session", "fleet/wire", "primitives/fault", "runtime",
 	},
-	"faces/latehost": {"runtime", "primitives/fault"},
+	"faces/startinghost": {"runtime", "primitives/fault"},
 	"faces/hub": {
 		"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/address", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest", "internal/jsonout",
@@ -335,12 +335,12 @@ var mayImport = map[string][]string{
 	// a server, simulated workers and a cutting proxy, for tests
 	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
-		"authoring/mend", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask",
+		"authoring/repair", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask",
 		"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit",
 		"fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "sites",
 	},
 	"plan": {
-		"primitives/address", "internal/element/lock", "authoring/mend", "internal/mask", "evidence/report",
+		"primitives/address", "internal/element/lock", "authoring/repair", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
 	},
@@ -374,15 +374,15 @@ var mayImport = map[string][]string{
 		"primitives/fault", "primitives/quirks", "projection/expr", "sites", "primitives/address",
 	},
 	"cmd/outrider":            {"..."},
-	"cmd/outrider/early":      nil,
+	"cmd/outrider/gcstart":    nil,
 	"conformance/providerkit": {},
 	"primitives/effect":       {},
 	"internal/jsonout":        {},
 }
 
-// doors names the packages that alone may import an outside library, tests
+// soleImporters names the packages that alone may import an outside library, tests
 // excluded. A prefix covers the packages below it.
-var doors = map[string][]string{
+var soleImporters = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"primitives/schema"},
 	"github.com/blues/jsonata-go":           {"projection/expr"},
 	"github.com/go-rod/rod":                 {"runtime/browser/cdp", "runtime/browser/page"},
@@ -434,14 +434,14 @@ func TestImportsFollowTheTable(t *testing.T) {
 				}
 				continue
 			}
-			for lib, rooms := range doors {
+			for lib, importers := range soleImporters {
 				if imp != lib && !strings.HasPrefix(imp, lib+"/") {
 					continue
 				}
-				if !slices.ContainsFunc(rooms, func(room string) bool {
-					return name == room || strings.HasPrefix(name, room+"/")
+				if !slices.ContainsFunc(importers, func(importer string) bool {
+					return name == importer || strings.HasPrefix(name, importer+"/")
 				}) {
-					t.Errorf("%s imports %s; its door is %v", name, imp, rooms)
+					t.Errorf("%s imports %s; its door is %v", name, imp, importers)
 				}
 			}
 		}
@@ -613,7 +613,7 @@ var above = regexp.MustCompile(
 	`^(cmd|faces|bridgeclient|conformance|plan|fleet|authoring|evidence|internal/operate)(/|$)`,
 )
 
-func TestEngineImportsNoFrontRoom(t *testing.T) {
+func TestEngineImportsNothingAbove(t *testing.T) {
 	for _, p := range list(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		if !engine.MatchString(name) {

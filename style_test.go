@@ -302,7 +302,7 @@ func (s *styled) node(n ast.Node, above []ast.Node) {
 	}
 }
 
-// exchanges says whether a value is made of what another is assigned to, as in a swap.
+// exchanges reports whether a value is made of what another is assigned to, as in a swap.
 func exchanges(places, values []ast.Expr) bool {
 	for i, place := range places {
 		word := regexp.MustCompile(`(^|[^\w.])` + regexp.QuoteMeta(types.ExprString(place)) + `($|\W)`)
@@ -345,7 +345,7 @@ func (s *styled) literal(x *ast.CompositeLit) {
 	}
 }
 
-// plainValues says whether all values are true, false, numbers or empty.
+// plainValues reports whether all values are true, false, numbers or empty.
 func plainValues(elts []ast.Expr) bool {
 	for _, e := range elts {
 		switch v := e.(*ast.KeyValueExpr).Value.(type) {
@@ -384,7 +384,7 @@ func booleans(e ast.Expr) int {
 	return 0
 }
 
-// bounds says whether an expression holds one value between two others.
+// bounds reports whether an expression holds one value between two others.
 func bounds(x *ast.BinaryExpr) bool {
 	low, ok := x.X.(*ast.BinaryExpr)
 	high, also := x.Y.(*ast.BinaryExpr)
@@ -396,7 +396,7 @@ func bounds(x *ast.BinaryExpr) bool {
 		types.ExprString(low.X) == types.ExprString(high.X)
 }
 
-// withinCondition says whether what stands above an expression is a condition that was counted with it.
+// withinCondition reports whether what stands above an expression is a condition that was counted with it.
 func withinCondition(above []ast.Node) bool {
 	for _, n := range slices.Backward(above) {
 		switch x := n.(type) {

@@ -32,14 +32,14 @@ type ledger struct {
 	keep     time.Duration
 	maxBytes int // of stored answers
 
-	mu      sync.Mutex
-	calls   map[callKey]*record
-	pending int
-	held    int       // bytes of the calls that are pending
-	old     []*record // answered, oldest first
-	bare    int       // how many at the front of old have lost their frame
-	bytes   int
-	changed chan struct{} // closed and replaced when pending shrinks
+	mu       sync.Mutex
+	calls    map[callKey]*record
+	pending  int
+	held     int       // bytes of the calls that are pending
+	old      []*record // answered, oldest first
+	stripped int       // how many at the front of old have lost their frame
+	bytes    int
+	changed  chan struct{} // closed and replaced when pending shrinks
 }
 
 // maxStored bounds the bytes of answers stored for a repeated call, the newest
@@ -147,9 +147,9 @@ func (l *ledger) answer(r *record, frame []byte) bool {
 	l.pending--
 	l.old = append(l.old, r)
 	l.bytes += len(frame)
-	for ; l.bytes > l.maxBytes && l.bare < len(l.old)-1; l.bare++ {
-		l.bytes -= len(l.old[l.bare].frame)
-		l.old[l.bare].frame = nil
+	for ; l.bytes > l.maxBytes && l.stripped < len(l.old)-1; l.stripped++ {
+		l.bytes -= len(l.old[l.stripped].frame)
+		l.old[l.stripped].frame = nil
 	}
 	close(l.changed)
 	l.changed = make(chan struct{})
@@ -166,7 +166,7 @@ func (l *ledger) forget(now time.Time) {
 		n++
 	}
 	l.old = l.old[n:]
-	l.bare = max(0, l.bare-n)
+	l.stripped = max(0, l.stripped-n)
 }
 
 // reached notes the progress of r and reports whether it is to be sent now: when
@@ -183,8 +183,8 @@ func (l *ledger) reached(r *record, p runtime.Progress, first bool, after time.D
 	return !r.unsent
 }
 
-// late returns the calls whose progress has become worth reporting.
-func (l *ledger) late(after time.Duration) map[*Call]runtime.Progress {
+// overdue returns the calls whose progress has become worth reporting.
+func (l *ledger) overdue(after time.Duration) map[*Call]runtime.Progress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out map[*Call]runtime.Progress

@@ -120,7 +120,7 @@ func (c *Client) connectLoop(ctx context.Context) error {
 	}
 }
 
-// refusesToken says whether a bridge answered that the token is missing or wrong. The same token is
+// refusesToken reports whether a bridge answered that the token is missing or wrong. The same token is
 // wrong the next time too.
 func refusesToken(err error) bool {
 	var refused *fault.Error

@@ -289,8 +289,8 @@ func (o *outbox) notify() {
 	o.changed = make(chan struct{})
 }
 
-// room waits until the queued bytes are within the limit.
-func (o *outbox) room(ctx context.Context) error {
+// awaitSpace waits until the queued bytes are within the limit.
+func (o *outbox) awaitSpace(ctx context.Context) error {
 	return o.until(ctx, func() bool { return o.bytes <= o.maxBytes })
 }
 

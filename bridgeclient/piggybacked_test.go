@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/bridgeclient"
 )
 
-func TestRiders(t *testing.T) {
+func TestPiggybackedAnnouncements(t *testing.T) {
 	record := func(members string) string { return `{"tab":1,"runtime_key":"k",` + members + `}` }
 	many := func(n, length int) (list []string) {
 		for i := range n {
@@ -99,7 +99,7 @@ func repeat(n, what int) []int {
 	return list
 }
 
-func TestRidersForget(t *testing.T) {
+func TestPiggybackedAnnouncementsAreForgotten(t *testing.T) {
 	var r bridgeclient.Piggybacked
 	r.Add("a", json.RawMessage(`{"politeness":"assertive","text":"one"}`))
 	r.Forget("a")

@@ -58,7 +58,7 @@ func (s *session) serve(ctx context.Context) error {
 		}
 		return err
 	})
-	k := &announcer{session: s, known: map[string]known{}, late: map[string]bool{}}
+	k := &announcer{session: s, known: map[string]known{}, delayedTitles: map[string]bool{}}
 	k.hello()
 	s.announcer.Store(k)
 	defer s.announcer.Store(nil)
@@ -115,7 +115,7 @@ func (s *session) drain(sctx context.Context, why error) error {
 
 func (s *session) read(ctx context.Context) error {
 	for {
-		if err := s.out.room(ctx); err != nil {
+		if err := s.out.awaitSpace(ctx); err != nil {
 			return err
 		}
 		frame, err := s.conn.Read(ctx)
@@ -230,10 +230,10 @@ type announcer struct {
 
 	// mu protects the announcements. Of the host only Info and Manifest are
 	// asked under it.
-	mu    sync.Mutex
-	known map[string]known // by runtime id
-	late  map[string]bool  // a new title waits for its time
-	left  bool             // it announces nothing
+	mu            sync.Mutex
+	known         map[string]known // by runtime id
+	delayedTitles map[string]bool  // a new title waits for its time
+	left          bool             // it announces nothing
 }
 
 type known struct {
@@ -279,7 +279,7 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 			if k.waiting() {
 				k.reconcile()
 			}
-			k.reportLate()
+			k.reportTitles()
 		case <-beat:
 			// Wall time, because the monotonic clock stands still while the
 			// machine sleeps. After such a gap the bridge may have dropped our
@@ -292,7 +292,7 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 			last = now
 			k.reconcile()
 			k.report()
-			k.reportLate()
+			k.reportTitles()
 			k.drops(k.out.sweep())
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -300,9 +300,9 @@ func (k *announcer) announceChanges(ctx context.Context) error {
 	}
 }
 
-// reportLate reports the calls that have been running for long enough.
-func (k *announcer) reportLate() {
-	for call, p := range k.calls.late(k.opts.ProgressAfter) {
+// reportTitles reports the calls that have been running for long enough.
+func (k *announcer) reportTitles() {
+	for call, p := range k.calls.overdue(k.opts.ProgressAfter) {
 		k.sendProgress(call, p)
 	}
 }
@@ -350,7 +350,7 @@ func (k *announcer) announceAgain() {
 func (k *announcer) waiting() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.late) > 0
+	return len(k.delayedTitles) > 0
 }
 
 // moved announces a tab's new address before the answer of the call that
@@ -389,7 +389,7 @@ func (k *announcer) announcement(t runtime.TabStatus) *item {
 	}
 	_, again := k.known[t.RuntimeID]
 	k.known[t.RuntimeID] = known{t, time.Now()}
-	delete(k.late, t.RuntimeID)
+	delete(k.delayedTitles, t.RuntimeID)
 	return &item{kind: announcements, key: "tab\x00" + t.RuntimeID, frame: k.opts.Dialect.Ready(k.opts.Host, t, !again)}
 }
 
@@ -409,7 +409,7 @@ func (k *announcer) remove(id string) {
 		return
 	}
 	delete(k.known, id)
-	delete(k.late, id)
+	delete(k.delayedTitles, id)
 	k.out.put(&item{kind: announcements, key: "tab\x00" + id, gone: true, frame: k.opts.Dialect.Removed(id)})
 }
 
@@ -434,7 +434,7 @@ func (k *announcer) update(t runtime.TabStatus) {
 		k.announce(t)
 	case old.tab.Title != t.Title || old.tab.WindowID != t.WindowID:
 		if time.Since(old.at) < k.opts.TitleEvery {
-			k.late[t.RuntimeID] = true
+			k.delayedTitles[t.RuntimeID] = true
 			return
 		}
 		k.announce(t)
@@ -455,7 +455,7 @@ func (k *announcer) reconcile() {
 			k.remove(id)
 		}
 	}
-	clear(k.late)
+	clear(k.delayedTitles)
 	for _, t := range tabs {
 		k.update(t)
 	}

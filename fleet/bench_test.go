@@ -43,7 +43,7 @@ func BenchmarkDispatch(b *testing.B) {
 			b.ResetTimer()
 			used := cpu()
 			followed := make(chan error, 1)
-			go func() { followed <- submit.Follow(context.Background(), q, jobs, submit.Hears{}) }()
+			go func() { followed <- submit.Follow(context.Background(), q, jobs, submit.Handlers{}) }()
 			if err := submit.Send(context.Background(), q, jobs); err != nil {
 				b.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func BenchmarkOverhead(b *testing.B) {
 		if err := submit.Send(b.Context(), q, jobs); err != nil {
 			b.Fatal(err)
 		}
-		if err := submit.Follow(b.Context(), q, jobs, submit.Hears{}); err != nil {
+		if err := submit.Follow(b.Context(), q, jobs, submit.Handlers{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -186,7 +186,7 @@ func TestChaos(t *testing.T) {
 	ends := make(chan fleet.Record, number)
 	followed := make(chan error, 1)
 	go func() {
-		followed <- submit.Follow(ctx, q, jobs, submit.Hears{Done: func(r fleet.Record) { ends <- r }})
+		followed <- submit.Follow(ctx, q, jobs, submit.Handlers{Done: func(r fleet.Record) { ends <- r }})
 	}()
 	random := rand.New(rand.NewPCG(1, 2))
 	got := map[string]fleet.Record{}
@@ -219,7 +219,7 @@ func TestChaos(t *testing.T) {
 		case 2: // cut off
 			p := proxies[random.IntN(len(proxies))]
 			p.Cut()
-			later(p.Mend)
+			later(p.Restore)
 		case 3: // the server too, every other time
 			if hurt%8 == 3 {
 				nats.Kill()

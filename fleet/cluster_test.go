@@ -95,7 +95,7 @@ func TestAClusterLosesAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, lost := map[string]fleet.Record{}, false
-	if err := submit.Follow(ctx, q, jobs, submit.Hears{Done: func(r fleet.Record) {
+	if err := submit.Follow(ctx, q, jobs, submit.Handlers{Done: func(r fleet.Record) {
 		if _, twice := got[r.ID]; twice {
 			t.Errorf("job %s ended twice", r.ID)
 		}

@@ -25,7 +25,7 @@ const (
 	OldestContract = 1
 )
 
-// Understands says whether this program can read what was written under a contract.
+// Understands reports whether this program can read what was written under a contract.
 func Understands(contract int) bool { return contract >= OldestContract && contract <= Contract }
 
 // Priority decides between the jobs of one queue.
@@ -104,7 +104,7 @@ func (j Job) Key() string { return j.Run + "." + j.ID }
 
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
 
-// ValidName says whether text can name a run, a job, a queue, a worker or a label.
+// ValidName reports whether text can name a run, a job, a queue, a worker or a label.
 func ValidName(text string) bool { return name().MatchString(text) }
 
 // Prepare fills what a job leaves out and refuses what cannot be sent.
@@ -186,7 +186,7 @@ func LabelText(labels map[string]string) string {
 	return strings.Join(parts, ",")
 }
 
-// Satisfies says whether a worker has the labels that a job requires.
+// Satisfies reports whether a worker has the labels that a job requires.
 func Satisfies(has, requires map[string]string) bool {
 	for k, v := range requires {
 		if has[k] != v {

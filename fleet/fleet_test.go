@@ -32,7 +32,7 @@ func outcomes(t testing.TB, q *queue.Queue, jobs []fleet.Job) map[string]fleet.R
 func follow(t testing.TB, ctx context.Context, q *queue.Queue, jobs []fleet.Job) map[string]fleet.Record {
 	t.Helper()
 	out := map[string]fleet.Record{}
-	if err := submit.Follow(ctx, q, jobs, submit.Hears{Done: func(r fleet.Record) {
+	if err := submit.Follow(ctx, q, jobs, submit.Handlers{Done: func(r fleet.Record) {
 		if _, twice := out[r.ID]; twice {
 			t.Errorf("job %s ended twice", r.ID)
 		}
@@ -148,7 +148,7 @@ func TestALostWorker(t *testing.T) {
 		}
 	}
 	// The worker that was cut off comes back: what it has to say counts for nothing.
-	proxy.Mend()
+	proxy.Restore()
 	stopLost()
 	for id, r := range follow(t, ctx, q, jobs) {
 		if r.Write != got[id].Write {
@@ -174,7 +174,7 @@ func TestAJobThatTakesWorkersDownEnds(t *testing.T) {
 		)
 		wait(t, "it runs", func() bool { return site.Runs("p.poison") == 1 })
 		proxy.Cut()
-		t.Cleanup(proxy.Mend) // before the worker is stopped
+		t.Cleanup(proxy.Restore) // before the worker is stopped
 	}
 	last := &fleettest.Site{}
 	fleettest.Start(t, fleettest.Open(t, s.URL(), time.Second), last, worker.Options{})

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -30,8 +30,8 @@ type ActionResult struct {
 	// the run repairs targets and the action had failed without the change.
 	Healed string `json:"healed,omitempty"`
 	// Repairs are the maps as they could be, and Locks the lock files that were written.
-	Repairs []mend.Repaired `json:"repairs,omitempty"`
-	Locks   []string        `json:"locks,omitempty"`
+	Repairs []repair.Repaired `json:"repairs,omitempty"`
+	Locks   []string          `json:"locks,omitempty"`
 }
 
 // Action runs one site action on the first tab of the host, with a picture of
@@ -59,7 +59,7 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 	result.Error = reply.Err
 	result.Steps = reply.Steps
 	result.DurationMS = reply.Duration.Milliseconds()
-	result.mended(reply, o)
+	result.addRepairs(reply, o)
 	if o.Artifacts != "" {
 		if path, err := screenshot(context.WithoutCancel(ctx), h, on, o, name); err != nil {
 			o.warn("no screenshot: %w", err)
@@ -70,24 +70,24 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 	return result
 }
 
-// mended adds to the result the targets that the action used in place of those of its map, and
+// addRepairs adds to the result the targets that the action used in place of those of its map, and
 // what its steps found.
-func (r *ActionResult) mended(reply runtime.Reply, o Options) {
+func (r *ActionResult) addRepairs(reply runtime.Reply, o Options) {
 	var seen []report.Remembered
 	if len(reply.Remembered) > 0 && json.Unmarshal(reply.Remembered, &seen) == nil {
-		locks, err := mend.UpdateLocks(seen, o.Maps, o.Warn)
+		locks, err := repair.UpdateLocks(seen, o.Maps, o.Warn)
 		if err != nil {
 			o.warn("%w", err)
 		}
 		r.Locks = locks
 	}
-	wentOn, cause := mend.WentOn(reply.Repairs, o.Maps, r.Action)
+	wentOn, cause := repair.WentOn(reply.Repairs, o.Maps, r.Action)
 	if cause == nil || reply.Err != nil {
 		return
 	}
-	r.Repairs = mend.Maps(wentOn)
+	r.Repairs = repair.Maps(wentOn)
 	if o.Heal && len(wentOn) > 0 {
-		r.Healed = mend.Diff(wentOn)
+		r.Healed = repair.Diff(wentOn)
 		return
 	}
 	r.OK, r.Error = false, cause // with this map it fails
@@ -112,7 +112,7 @@ func screenshot(
 		return "", reply.Err
 	}
 	path := filepath.Join(o.Artifacts, name+".png")
-	if shot := report.ReadPicture(reply.Value()); shot != nil && len(outlines) > 0 {
+	if shot := report.ReadScreenshot(reply.Value()); shot != nil && len(outlines) > 0 {
 		shot.Outlines = outlines
 		content, _, err := shot.Outlined()
 		if err == nil {

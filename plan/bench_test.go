@@ -32,9 +32,9 @@ func BenchmarkTwoHundredPlans(b *testing.B) {
 	for b.Loop() {
 		// The machine may have become slower meanwhile, so half of the bare work is done
 		// before the plans and half after them.
-		bare += bareWork(b, site, cases/2, workers)
+		bare += directWork(b, site, cases/2, workers)
 		ours += time.Duration(runOwn(b, site, cases, workers).DurationMS) * time.Millisecond
-		bare += bareWork(b, site, cases/2, workers)
+		bare += directWork(b, site, cases/2, workers)
 		runs++
 	}
 	done := float64(runs * cases)
@@ -45,12 +45,12 @@ func BenchmarkTwoHundredPlans(b *testing.B) {
 	b.ReportMetric(peakMB(b), "peak-MB")
 }
 
-// bareWork does the work of so many cases without anything of this project but the
+// directWork does the work of so many cases without anything of this project but the
 // connection, and says how long it took.
-func bareWork(b *testing.B, site string, cases, workers int) time.Duration {
+func directWork(b *testing.B, site string, cases, workers int) time.Duration {
 	b.Helper()
-	d := &bareDriver{happened: map[string]chan struct{}{}, names: map[string]string{}}
-	client, _, stop := browsertest.Bare(b, d.event)
+	d := &directDriver{happened: map[string]chan struct{}{}, names: map[string]string{}}
+	client, _, stop := browsertest.Minimal(b, d.event)
 	d.client = client
 	downloads := b.TempDir()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -86,8 +86,8 @@ func bareWork(b *testing.B, site string, cases, workers int) time.Duration {
 	return took
 }
 
-// bareDriver waits for two events: that a page is loaded, and that a file is.
-type bareDriver struct {
+// directDriver waits for two events: that a page is loaded, and that a file is.
+type directDriver struct {
 	client *cdp.Client
 
 	mu       sync.Mutex
@@ -95,7 +95,7 @@ type bareDriver struct {
 	names    map[string]string // of downloads, by guid
 }
 
-func (d *bareDriver) wait(what string) chan struct{} {
+func (d *directDriver) wait(what string) chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.happened[what] == nil {
@@ -104,7 +104,7 @@ func (d *bareDriver) wait(what string) chan struct{} {
 	return d.happened[what]
 }
 
-func (d *bareDriver) event(session, method, params []byte) {
+func (d *directDriver) event(session, method, params []byte) {
 	var in struct{ Guid, SuggestedFilename, State string }
 	switch string(method) {
 	case "Page.loadEventFired":
@@ -126,7 +126,7 @@ func (d *bareDriver) event(session, method, params []byte) {
 }
 
 // work is one case of ownPlan.
-func (d *bareDriver) work(ctx context.Context, site, who, downloads string) error {
+func (d *directDriver) work(ctx context.Context, site, who, downloads string) error {
 	var made struct{ BrowserContextID, TargetID, SessionID string }
 	do := func(session, method string, params, out any) error {
 		if err := d.client.Do(ctx, session, method, params, out); err != nil {

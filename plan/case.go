@@ -141,11 +141,11 @@ func (r *run) stop(name string, err error, at spec.Place) {
 		at: report.Place{File: at.File, Line: at.Line, Pointer: at.Pointer},
 	}
 	r.results = append(r.results, result)
-	r.tell(result)
+	r.reportStep(result)
 	r.stopped = true
 }
 
-func (r *run) tell(s StepResult) {
+func (r *run) reportStep(s StepResult) {
 	if r.o.OnStep != nil {
 		r.o.OnStep(s)
 	}
@@ -187,7 +187,7 @@ func (r *run) plan(ctx context.Context, p *spec.Plan, phase string) {
 			if open == p.Open {
 				at = p.At("/open")
 			}
-			r.stop("open "+address.Bare(open), err, at)
+			r.stop("open "+address.WithoutUser(open), err, at)
 		}
 	}
 	r.steps(ctx, p.Steps, phase, "")
@@ -241,9 +241,9 @@ func (r *run) nothing(s *spec.Step, phase, suffix string) {
 		Unmet: spec.NoItems,
 		at:    report.Place{File: s.At.File, Line: s.At.Line, Pointer: s.At.Pointer},
 	}
-	result.unmet = []report.Failure{sides(spec.NoItems)}
+	result.unmet = []report.Failure{parseFailure(spec.NoItems)}
 	result.unmet[0].Place = result.at
 	r.stopped = r.stopped || s.OnFailure != "continue"
 	r.results = append(r.results, result)
-	r.tell(result)
+	r.reportStep(result)
 }

@@ -160,32 +160,32 @@ func (r *run) nameNewTab(
 	return nil
 }
 
-// lostNews is when a condition is checked again although no event came, since a host may report
+// missedEventInterval is when a condition is checked again although no event came, since a host may report
 // none.
-const lostNews = 250 * time.Millisecond
+const missedEventInterval = 250 * time.Millisecond
 
 // until waits until holds is true, ctx ends or the time is up. It checks after each event of
 // the session.
 func until(ctx context.Context, s *session, limit time.Duration, holds func() bool) bool {
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	news := make(chan struct{}, 1)
+	events := make(chan struct{}, 1)
 	unsubscribe := s.Subscribe(func(runtime.Event) {
 		select {
-		case news <- struct{}{}:
+		case events <- struct{}{}:
 		default:
 		}
 	})
 	defer unsubscribe()
-	anyway := time.NewTicker(lostNews)
-	defer anyway.Stop()
+	ticker := time.NewTicker(missedEventInterval)
+	defer ticker.Stop()
 	for {
 		if holds() {
 			return true
 		}
 		select {
-		case <-news:
-		case <-anyway.C:
+		case <-events:
+		case <-ticker.C:
 		case <-bounded.Done():
 			return holds()
 		}

@@ -35,7 +35,7 @@ func (r *run) step(ctx context.Context, s *spec.Step, phase, suffix string) {
 	if r.stopped || ctx.Err() != nil {
 		blank.Skipped = true
 		r.results = append(r.results, blank)
-		r.tell(blank)
+		r.reportStep(blank)
 		return
 	}
 	if r.o.Starts != nil {
@@ -49,7 +49,7 @@ func (r *run) step(ctx context.Context, s *spec.Step, phase, suffix string) {
 	}
 	r.stopped = r.stopped || !result.OK && s.OnFailure != "continue"
 	r.results = append(r.results, result)
-	r.tell(result)
+	r.reportStep(result)
 }
 
 // attempts runs a step until it is well or has no retry left.
@@ -69,7 +69,7 @@ func (r *run) attempts(ctx context.Context, s *spec.Step, x *spec.Step, blank St
 			Detail:     result.Detail(),
 			DurationMS: result.DurationMS,
 			Artifacts:  result.Artifacts,
-			shot:       result.shot,
+			screenshot: result.screenshot,
 			texts:      result.texts,
 		})
 	}
@@ -82,7 +82,7 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 	}
 	after := context.WithoutCancel(ctx)
 	if r.o.Evidence {
-		result.shot, result.texts = evidenceOf(after, on.session, on.target, r.o, began)
+		result.screenshot, result.texts = evidenceOf(after, on.session, on.target, r.o, began)
 		result.texts = append(r.changed(after, on, result.before), result.texts...)
 	}
 	if r.o.Artifacts == "" {
@@ -195,7 +195,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	result.Error = reply.Err
 	result.Steps = reply.Steps
 	result.DurationMS = time.Since(began).Milliseconds()
-	r.look(&result, x, reply)
+	r.keepAppearance(&result, x, reply)
 	if x.Check && reply.Err == nil {
 		result.page = &report.Page{Raw: reply.Output, Duration: reply.Duration, Opened: x.Open}
 		if err := json.Unmarshal(reply.Output, result.page); err != nil {
@@ -216,7 +216,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.expect(ctx, at, x.Expect, since, &result)
 	}
 	r.settleRoutes(ctx, at, routes, &result)
-	result.heal()
+	result.reportRepair()
 	if result.OK {
 		r.capture(ctx, s, &result)
 	}

@@ -8,23 +8,23 @@ import (
 	"slices"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Checked is what the maps say about every open page.
-type Checked struct {
+// CheckResult is what the maps say about every open page.
+type CheckResult struct {
 	OK    bool              `json:"ok"`
 	Raw   []json.RawMessage `json:"pages"`
 	Pages []report.Page     `json:"-"`
 	// Repairs and Locks are what was proposed and written, and Errors is why that could not be
-	// done, see Mend.
-	Repairs []mend.Repaired `json:"repairs,omitempty"`
-	Locks   []string        `json:"locks,omitempty"`
-	Errors  []*fault.Error  `json:"errors,omitempty"`
+	// done, see ProposeRepairs.
+	Repairs []repair.Repaired `json:"repairs,omitempty"`
+	Locks   []string          `json:"locks,omitempty"`
+	Errors  []*fault.Error    `json:"errors,omitempty"`
 
 	tabs    []runtime.Target
 	broken  []*fault.Error // by page: why it could not be judged
@@ -62,8 +62,8 @@ func (x Expectations) arguments() ([]byte, error) {
 
 // Check runs every check and diagnoses every state of the maps that apply to
 // each open page. A page that cannot be opened or judged is a result of its own.
-func Check(ctx context.Context, h Host, x Expectations, o Options) Checked {
-	c := Checked{Raw: []json.RawMessage{}, started: time.Now(), warn: o.Warn}
+func Check(ctx context.Context, h Host, x Expectations, o Options) CheckResult {
+	c := CheckResult{Raw: []json.RawMessage{}, started: time.Now(), warn: o.Warn}
 	pages := o.Opened.with(h.Tabs())
 	for i, at := range pages {
 		on := runtime.Target{RuntimeID: at.tab}
@@ -85,7 +85,7 @@ func Check(ctx context.Context, h Host, x Expectations, o Options) Checked {
 			p = brokenPage(at, fault.From(err), time.Since(began))
 		}
 		if o.Evidence && judged && !p.Well() && ctx.Err() == nil {
-			p.Shot, p.Texts = evidenceOf(ctx, h, on, o, began)
+			p.Screenshot, p.Texts = evidenceOf(ctx, h, on, o, began)
 		}
 		c.add(p, on, err)
 	}
@@ -93,8 +93,8 @@ func Check(ctx context.Context, h Host, x Expectations, o Options) Checked {
 }
 
 // Unopened is the check of pages of which none could be opened, for one reason.
-func Unopened(addresses []string, err error) Checked {
-	c := Checked{Raw: []json.RawMessage{}, started: time.Now()}
+func Unopened(addresses []string, err error) CheckResult {
+	c := CheckResult{Raw: []json.RawMessage{}, started: time.Now()}
 	if len(addresses) == 0 {
 		addresses = []string{"about:blank"}
 	}
@@ -104,7 +104,7 @@ func Unopened(addresses []string, err error) Checked {
 	return c
 }
 
-func (c *Checked) add(p report.Page, on runtime.Target, err error) {
+func (c *CheckResult) add(p report.Page, on runtime.Target, err error) {
 	c.OK = p.OK && (c.OK || len(c.Pages) == 0)
 	c.Pages = append(c.Pages, p)
 	c.Raw = append(c.Raw, p.Raw)
@@ -193,7 +193,7 @@ func (o Openings) with(tabs []runtime.TabStatus) Openings {
 }
 
 // Print shows the pages for people.
-func (c Checked) Print(w io.Writer) {
+func (c CheckResult) Print(w io.Writer) {
 	for i, p := range c.Pages {
 		f := c.broken[i]
 		if f == nil {

@@ -24,9 +24,9 @@ func record(ctx context.Context, h Host, on runtime.Target, o Options) {
 // What cannot be had is left out.
 func evidenceOf(
 	ctx context.Context, h Host, on runtime.Target, o Options, since time.Time,
-) (*report.Picture, []report.Text) {
+) (*report.Screenshot, []report.Text) {
 	since = since.Truncate(time.Millisecond) // as the lists have it
-	shot := report.ReadPicture(evidenceCall(ctx, h, on, o, "browser.screenshot", `{"format":"jpeg","quality":60}`))
+	shot := report.ReadScreenshot(evidenceCall(ctx, h, on, o, "browser.screenshot", `{"format":"jpeg","quality":60}`))
 	var texts []report.Text
 	if s := report.Console(evidenceCall(ctx, h, on, o, "console.list", `{}`), since); s != "" {
 		texts = append(texts, report.Text{Title: "console", Body: s})

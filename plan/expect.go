@@ -64,7 +64,7 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 		return
 	}
 	if result.Unmet != "" { // what the checks say
-		unmet = append([]report.Failure{sides(result.Unmet)}, unmet...)
+		unmet = append([]report.Failure{parseFailure(result.Unmet)}, unmet...)
 	}
 	var texts []string
 	for i := range unmet {
@@ -85,7 +85,7 @@ func (r *run) unmet(
 	var out []report.Failure
 	say := func(why string) {
 		if why != "" {
-			out = append(out, sides(why))
+			out = append(out, parseFailure(why))
 		}
 	}
 	if e.Expression != "" {
@@ -99,7 +99,7 @@ func (r *run) unmet(
 	if e.TextGone != "" {
 		switch held, err := r.waits(ctx, at, within, map[string]any{"text_gone": e.TextGone}); {
 		case err != nil:
-			say(fmt.Sprintf("whether the page shows %q is not known: %s", e.TextGone, told(err)))
+			say(fmt.Sprintf("whether the page shows %q is not known: %s", e.TextGone, errorText(err)))
 		case !held:
 			say(fmt.Sprintf("the page shows %q still after %s", e.TextGone, within))
 		}
@@ -107,7 +107,7 @@ func (r *run) unmet(
 	if e.URL != "" {
 		switch held, err := r.waits(ctx, at, within, map[string]any{"url": e.URL}); {
 		case err != nil:
-			say(fmt.Sprintf("url: %s, expected %s", told(err), e.URL))
+			say(fmt.Sprintf("url: %s, expected %s", errorText(err), e.URL))
 		case !held:
 			say(fmt.Sprintf("url: %s, expected %s", at.status().URL, e.URL))
 		}
@@ -168,8 +168,8 @@ func (r *run) waits(
 	return false, err
 }
 
-// told returns an error as one sentence.
-func told(err error) string {
+// errorText returns an error as one sentence.
+func errorText(err error) string {
 	f := fault.From(err)
 	return string(f.Code) + ": " + f.Message
 }
@@ -183,7 +183,7 @@ func (r *run) shown(ctx context.Context, at place, text string, within time.Dura
 	switch {
 	case err != nil:
 		return []report.Failure{
-			{Message: fmt.Sprintf("whether the page shows %q is not known: %s", text, told(err)), Expected: text},
+			{Message: fmt.Sprintf("whether the page shows %q is not known: %s", text, errorText(err)), Expected: text},
 		}
 	case held:
 		return nil
@@ -219,15 +219,15 @@ const (
 	longestPause = 250 * time.Millisecond
 )
 
-// asks calls wrong until it finds no fault or the time is up, and returns the last fault. The
+// poll calls wrong until it finds no fault or the time is up, and returns the last fault. The
 // pauses grow, and an event of the session ends one.
-func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong func() (why string, final bool)) string {
+func (r *run) poll(ctx context.Context, at place, within time.Duration, wrong func() (why string, final bool)) string {
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	news := make(chan struct{}, 1)
+	events := make(chan struct{}, 1)
 	defer at.session.Subscribe(func(runtime.Event) {
 		select {
-		case news <- struct{}{}:
+		case events <- struct{}{}:
 		default:
 		}
 	})()
@@ -245,7 +245,7 @@ func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong fu
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
-		case <-news:
+		case <-events:
 			timer.Reset(firstPause) // events come in swarms
 			select {
 			case <-timer.C:
@@ -257,8 +257,8 @@ func (r *run) asks(ctx context.Context, at place, within time.Duration, wrong fu
 	}
 }
 
-// lasting reports whether an error stays when the expectation is checked again.
-func lasting(err error) bool {
+// isPermanent reports whether an error stays when the expectation is checked again.
+func isPermanent(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.DialogOpen, fault.TabCrashed, fault.TabClosed, fault.RuntimeNotFound, fault.BrowserLost,
 		fault.SessionLost, fault.Cancelled, fault.PermissionDenied:
@@ -275,10 +275,10 @@ type info struct {
 }
 
 func (r *run) title(ctx context.Context, at place, want string, within time.Duration) string {
-	return r.asks(ctx, at, within, func() (string, bool) {
+	return r.poll(ctx, at, within, func() (string, bool) {
 		var page info
 		if err := r.value(ctx, at, "page.info", `{}`, &page); err != nil {
-			return fmt.Sprintf("title: %s, expected %q", told(err), want), lasting(err)
+			return fmt.Sprintf("title: %s, expected %q", errorText(err), want), isPermanent(err)
 		}
 		if page.Title == want {
 			return "", true
@@ -288,12 +288,12 @@ func (r *run) title(ctx context.Context, at place, want string, within time.Dura
 }
 
 func (r *run) status(ctx context.Context, at place, want int, within time.Duration) string {
-	return r.asks(ctx, at, within, func() (string, bool) {
+	return r.poll(ctx, at, within, func() (string, bool) {
 		var page info
 		err := r.value(ctx, at, "page.info", `{}`, &page)
 		switch {
 		case err != nil:
-			return fmt.Sprintf("HTTP status: %s, expected %d", told(err), want), lasting(err)
+			return fmt.Sprintf("HTTP status: %s, expected %d", errorText(err), want), isPermanent(err)
 		case page.Status == want:
 			return "", true
 		case page.Status == 0:
@@ -306,7 +306,7 @@ func (r *run) status(ctx context.Context, at place, want int, within time.Durati
 // current is why a state is not current. The states are observed for it: what was seen
 // before the step ended says nothing about what it led to.
 func (r *run) current(ctx context.Context, at place, want string, within time.Duration) string {
-	return r.asks(ctx, at, within, func() (string, bool) {
+	return r.poll(ctx, at, within, func() (string, bool) {
 		var seen struct {
 			URL    string `json:"url"`
 			States []struct {
@@ -324,7 +324,7 @@ func (r *run) current(ctx context.Context, at place, want string, within time.Du
 			err = seen.Unknown
 		}
 		if err != nil {
-			return fmt.Sprintf("current states: %s, expected %s", told(err), want), lasting(err)
+			return fmt.Sprintf("current states: %s, expected %s", errorText(err), want), isPermanent(err)
 		}
 		if slices.Contains(seen.Current, want) {
 			return "", true
@@ -361,7 +361,7 @@ func (r *run) consoleErrors(ctx context.Context, at place, most, since int) stri
 	err := r.value(ctx, at, "console.list", fmt.Sprintf(`{"levels":["error"],"since":%d,"limit":1000}`, since), &list)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("console errors: %s, expected at most %d", told(err), most)
+		return fmt.Sprintf("console errors: %s, expected at most %d", errorText(err), most)
 	case len(list.Entries) <= most:
 		return ""
 	}
@@ -389,7 +389,7 @@ func (r *run) request(ctx context.Context, at place, q spec.NetworkRequest, sinc
 			return err.Error()
 		}
 		if err := r.value(ctx, at, "network.list", string(arguments), &list); err != nil {
-			return fmt.Sprintf("requests of %s: %s, expected one", what, told(err))
+			return fmt.Sprintf("requests of %s: %s, expected one", what, errorText(err))
 		}
 		found := 0
 		var statuses []string
@@ -455,7 +455,7 @@ func (r *run) element(ctx context.Context, at place, e spec.Expectation, within 
 			continue
 		}
 		for _, reason := range c.Reasons() {
-			out = append(out, sides(reason.Message))
+			out = append(out, parseFailure(reason.Message))
 		}
 		if len(out) == 0 {
 			out = append(out, report.Failure{Message: c.Detail()})

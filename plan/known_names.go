@@ -20,7 +20,7 @@ type KnownNames struct {
 	Maps func(paths []string) (l *sites.Library, whole bool)
 }
 
-// WholeLibrary says whether a library has all that its maps can offer on any page: what they
+// WholeLibrary reports whether a library has all that its maps can offer on any page: what they
 // import from the web is read through a page.
 func WholeLibrary(l *sites.Library) bool {
 	for _, m := range l.Maps() {

@@ -29,14 +29,14 @@ func (r *run) refusal(address string, reply runtime.Reply, status int) *fault.Er
 	}
 	return r.o.Secrets.Fault(fault.New(
 		fault.NavigationFailed, "open %s: HTTP status %d, expected one below 400",
-		fault.Clip(bare.Bare(address), 200),
+		fault.Clip(bare.WithoutUser(address), 200),
 		status,
 	).
 		With("http_status", status).With("url", reply.URL).
 		Next(fmt.Sprintf("where the page is meant to answer so, say it: expect: {status: %d}", status)))
 }
 
-// judges says whether a step looks at the status of the document that is opened for it:
+// judges reports whether a step looks at the status of the document that is opened for it:
 // it expects that one, or is a check, which judges it.
 func judges(x *spec.Step, status int) bool {
 	if x.Check {

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/internal/mask"
@@ -37,8 +37,8 @@ type Options struct {
 	Evidence bool
 	// Maps finds the files of maps. With it, targets of steps that find nothing are
 	// repaired by the lock files beside them. Nil repairs nothing.
-	Maps mend.Files
-	// Locks are their lock files by the path that results call a map by, see mend.LocksOf.
+	Maps repair.Files
+	// Locks are their lock files by the path that results call a map by, see repair.LocksOf.
 	Locks map[string]*lock.File
 	// Heal lets a step go on with a target that was proposed for one that finds nothing, when
 	// the action is done with it. The result says so, with the change as a diff.
@@ -134,15 +134,15 @@ type StepResult struct {
 	// Failed are the attempts before this one. A step that passes after one is flaky.
 	Failed []FailedStep `json:"failed_attempts,omitempty"`
 
-	at    report.Place
-	unmet []report.Failure
-	page  *report.Page // of a check
-	shot  *report.Picture
-	texts []report.Text
+	at         report.Place
+	unmet      []report.Failure
+	page       *report.Page // of a check
+	screenshot *report.Screenshot
+	texts      []report.Text
 	// remembered are what elements of steps look like. mended are targets with which the
 	// action was done, and lost is what it fails with without them.
 	remembered []report.Remembered
-	mended     []mend.Mended
+	repaired   []repair.Applied
 	lost       *fault.Error
 	// before are states of the page as they were before the step, for a report.
 	before map[string]json.RawMessage
@@ -154,9 +154,9 @@ type FailedStep struct {
 	DurationMS int64             `json:"duration_ms"`
 	Artifacts  map[string]string `json:"artifacts,omitempty"`
 
-	shot  *report.Picture
-	texts []report.Text
+	screenshot *report.Screenshot
+	texts      []report.Text
 }
 
-// Flaky says whether the step is well after it failed.
+// Flaky reports whether the step is well after it failed.
 func (r StepResult) Flaky() bool { return r.OK && len(r.Failed) > 0 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/internal/mask"
@@ -18,17 +18,17 @@ import (
 	"github.com/outrider-run/outrider/sites/location"
 )
 
-// Mend updates lock files, when x remembers, and proposes repairs. It makes none: a check is an
+// ProposeRepairs updates lock files, when x remembers, and proposes repairs. It makes none: a check is an
 // assertion, and with another target it may be one that cannot fail. An error here changes no
 // result. It is returned, and added to the Errors of the check unless only a file could not be
 // written.
-func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options) error {
+func (c *CheckResult) ProposeRepairs(ctx context.Context, h Host, x Expectations, o Options) error {
 	if ctx.Err() != nil {
 		return nil // why is said of the pages
 	}
 	var all []error
 	took := func(err error) {
-		for _, e := range mend.Each(err) {
+		for _, e := range repair.Each(err) {
 			var f *fault.Error
 			known := errors.As(e, &f)
 			if known && slices.ContainsFunc(c.Errors, func(o *fault.Error) bool { return o.Message == f.Message }) {
@@ -53,8 +53,8 @@ func (c *Checked) Mend(ctx context.Context, h Host, x Expectations, o Options) e
 
 // repair proposes changes of the maps whose checks failed or drifted. Each was
 // verified: the check was run again, on the same page, with the changed map.
-func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) ([]mend.Repaired, error) {
-	byFile := map[string]*mend.Repaired{}
+func (c CheckResult) repair(ctx context.Context, h Host, x Expectations, o Options) ([]repair.Repaired, error) {
+	byFile := map[string]*repair.Repaired{}
 	var failed []error
 	for i, p := range c.Pages {
 		if !slices.ContainsFunc(p.Checks, func(k report.Check) bool {
@@ -68,7 +68,7 @@ func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) 
 			failed = append(failed, repairCheck(ctx, h, x, c.tabs[i], k, byFile, o))
 		}
 	}
-	out := []mend.Repaired{}
+	out := []repair.Repaired{}
 	for _, r := range byFile {
 		if len(r.Checks) == 0 {
 			continue
@@ -76,27 +76,27 @@ func (c Checked) repair(ctx context.Context, h Host, x Expectations, o Options) 
 		r.Proposed = true
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b mend.Repaired) int { return strings.Compare(a.File, b.File) })
+	slices.SortFunc(out, func(a, b repair.Repaired) int { return strings.Compare(a.File, b.File) })
 	return out, errors.Join(failed...)
 }
 
 // repairCheck adds the change with which a check passes to those of its file.
 func repairCheck(
 	ctx context.Context, h Host, x Expectations, tab runtime.Target,
-	k report.Check, byFile map[string]*mend.Repaired, o Options,
+	k report.Check, byFile map[string]*repair.Repaired, o Options,
 ) error {
 	changes := changesFor(k)
 	file, ok := o.Maps(k.MapPath)
 	// The check is run with its own map alone, so a target of another map cannot
 	// be verified.
 	if len(changes) == 0 || !ok ||
-		slices.ContainsFunc(changes, func(ch mend.Change) bool { return ch.MapPath != k.MapPath }) {
+		slices.ContainsFunc(changes, func(ch repair.Change) bool { return ch.MapPath != k.MapPath }) {
 		return nil
 	}
 	r := byFile[file]
 	if r == nil {
 		var err error
-		r, err = mend.Read(file)
+		r, err = repair.Read(file)
 		if err != nil {
 			return err
 		}
@@ -108,14 +108,14 @@ func repairCheck(
 	}
 	good, err := passes(ctx, h, x, tab, k, next, o)
 	if good {
-		r.Take(next, mend.Change{MapPath: k.MapPath, Who: k.ID})
+		r.Take(next, repair.Change{MapPath: k.MapPath, Who: k.ID})
 	}
 	return err
 }
 
 // withRepairs is a page checked again with what its lock files remember; the page
 // itself where there are none.
-func (c Checked) withRepairs(
+func (c CheckResult) withRepairs(
 	ctx context.Context, h Host, x Expectations, tab runtime.Target, p report.Page, o Options,
 ) (report.Page, error) {
 	locks := map[string]*lock.File{}
@@ -144,14 +144,14 @@ func (c Checked) withRepairs(
 }
 
 // changesFor are the changes that could make a check pass.
-func changesFor(k report.Check) []mend.Change {
-	var out []mend.Change
+func changesFor(k report.Check) []repair.Change {
+	var out []repair.Change
 	// One that would put a secret into the map is none.
 	add := func(mapPath, pointer string, target json.RawMessage) {
 		if pointer != "" && len(target) > 0 && len(mask.Used(string(target))) == 0 && !slices.ContainsFunc(
-			out, func(c mend.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer },
+			out, func(c repair.Change) bool { return c.MapPath == mapPath && c.Pointer == pointer },
 		) {
-			out = append(out, mend.Change{MapPath: mapPath, Pointer: pointer, Target: target})
+			out = append(out, repair.Change{MapPath: mapPath, Pointer: pointer, Target: target})
 		}
 	}
 	if k.Status == "failed" {
@@ -204,16 +204,16 @@ func encoded(v any) json.RawMessage {
 }
 
 // PrintRepairs shows what was written, and each repair as a diff.
-func (c Checked) PrintRepairs(w io.Writer) { mend.Print(w, c.Locks, c.Repairs, false) }
+func (c CheckResult) PrintRepairs(w io.Writer) { repair.Print(w, c.Locks, c.Repairs, false) }
 
 // UpdateLocks writes what the checks found into the lock files beside their maps. It
 // returns the files that changed.
-func (c Checked) UpdateLocks(files mend.Files) ([]string, error) {
+func (c CheckResult) UpdateLocks(files repair.Files) ([]string, error) {
 	var seen []report.Remembered
 	for _, p := range c.Pages {
 		for _, k := range p.Checks {
 			seen = append(seen, k.Remembered...)
 		}
 	}
-	return mend.UpdateLocks(seen, files, c.warn)
+	return repair.UpdateLocks(seen, files, c.warn)
 }

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 )
 
 // Report is the checks as a run: a suite for each page.
-func (c Checked) Report() report.Run {
+func (c CheckResult) Report() report.Run {
 	run := report.Run{Title: "check", OK: c.OK, StartedAt: stamp(c.started), Result: c}
 	for i, p := range c.Pages {
 		s := report.PageSuite(p)
@@ -51,7 +51,7 @@ func (c Checked) Report() report.Run {
 
 // repaired puts the verified repair of a check into its test, in the place of what was
 // only proposed.
-func (c Checked) repaired(t *report.Test) {
+func (c CheckResult) repaired(t *report.Test) {
 	for _, r := range c.Repairs {
 		if slices.Contains(r.Checks, t.Name) &&
 			(filepath.ToSlash(r.File) == t.Place.File || r.For(t.Place.File, t.Name)) {
@@ -62,8 +62,8 @@ func (c Checked) repaired(t *report.Test) {
 
 // repairs puts the changes with which the action was done into the test of a step.
 func (r StepResult) repairs(t *stepTest) {
-	for _, m := range r.mended {
-		if diff := mend.Diff([]mend.Mended{m}); diff != "" {
+	for _, m := range r.repaired {
+		if diff := repair.Diff([]repair.Applied{m}); diff != "" {
 			t.Repairs = append(t.Repairs, report.Text{Title: "repair of " + m.File, Body: diff, Diff: true})
 		}
 	}
@@ -76,7 +76,7 @@ func (c CaseResult) suite() report.Suite {
 	for _, r := range c.Steps {
 		s.Tests = append(s.Tests, r.test(c.Plan).Test)
 		if r.page != nil {
-			r.page.Shot, r.page.Texts = r.shot, r.texts
+			r.page.Screenshot, r.page.Texts = r.screenshot, r.texts
 			page := report.PageSuite(*r.page)
 			page.Name = c.Name + ": " + r.Name
 			s.Suites = append(s.Suites, page)
@@ -120,7 +120,7 @@ func (c CaseResult) earlier(s *report.Suite, attempt int, f FailedCase) {
 	}
 	t := stepTest{s.Tests[at]}
 	if t.Outcome == report.Passed {
-		t.flaky(f.Detail, len(c.Failed), f.result.shot, f.result.texts)
+		t.flaky(f.Detail, len(c.Failed), f.result.screenshot, f.result.texts)
 	} else {
 		t.earlier(attempt, f.Step+": "+f.Detail, f.result.Artifacts, f.result.texts)
 	}
@@ -159,7 +159,7 @@ func (r StepResult) test(path string) stepTest {
 		t.Outcome, t.Message = report.Skipped, "a step before it failed"
 		return t
 	case r.Flaky():
-		t.flaky(r.Failed[0].Detail, len(r.Failed), r.Failed[0].shot, r.Failed[0].texts)
+		t.flaky(r.Failed[0].Detail, len(r.Failed), r.Failed[0].screenshot, r.Failed[0].texts)
 		r.attempts(&t, 1)
 		return t
 	case r.OK:
@@ -169,13 +169,13 @@ func (r StepResult) test(path string) stepTest {
 	t.Outcome = report.Failed
 	t.Message = r.Detail()
 	t.Kind = "expectation"
-	t.Picture = r.shot
+	t.Screenshot = r.screenshot
 	switch {
 	case len(r.unmet) > 0:
 		t.Failures = append(t.Failures, r.unmet...)
 	case r.page != nil && r.Unmet != "":
 		for _, c := range r.page.Causes() {
-			t.Failures = append(t.Failures, sides(c))
+			t.Failures = append(t.Failures, parseFailure(c))
 		}
 	}
 	if r.Error != nil {
@@ -183,8 +183,8 @@ func (r StepResult) test(path string) stepTest {
 		t.Failures = append(t.Failures, report.Failure{Message: r.Error.Line()})
 		t.Texts = append(t.Texts, report.EvidenceText(r.Error)...)
 	}
-	if t.Picture != nil {
-		t.Picture.Outlines = r.boxes()
+	if t.Screenshot != nil {
+		t.Screenshot.Outlines = r.boxes()
 	}
 	r.repairs(&t)
 	if r.Expect != "" {
@@ -229,18 +229,18 @@ func (t *stepTest) earlier(attempt int, detail string, artifacts map[string]stri
 type stepTest struct{ report.Test }
 
 // flaky makes a test one that passed after it failed.
-func (t *stepTest) flaky(detail string, failed int, shot *report.Picture, texts []report.Text) {
+func (t *stepTest) flaky(detail string, failed int, shot *report.Screenshot, texts []report.Text) {
 	t.Outcome = report.Flaky
 	t.Kind = "flaky"
-	t.Picture = shot
+	t.Screenshot = shot
 	t.Message = fmt.Sprintf("passed at attempt %d; at first: %s", failed+1, detail)
-	t.Failures = append(t.Failures, sides(detail))
+	t.Failures = append(t.Failures, parseFailure(detail))
 	t.Texts = append(t.Texts, texts...)
 }
 
-// sides parses a sentence of the form "what: found, expected wanted", as expectations of a plan
+// parseFailure parses a sentence of the form "what: found, expected wanted", as expectations of a plan
 // write it.
-func sides(message string) report.Failure {
+func parseFailure(message string) report.Failure {
 	f := report.Failure{Message: message}
 	if head, expected, ok := strings.Cut(message, ", expected "); ok && !strings.Contains(expected, ", expected ") {
 		if _, found, ok := strings.Cut(head, ": "); ok {

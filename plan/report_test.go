@@ -68,7 +68,7 @@ func TestEachAttemptIsReported(t *testing.T) {
 			"1 failed", []string{"attempt 1: first", "attempt 1: network: 500", "attempt 2: second"},
 		},
 	} {
-		run := Result{Cases: []CaseResult{c.result}}.Report()
+		run := RunResult{Cases: []CaseResult{c.result}}.Report()
 		if got := run.Total().String(); got != c.totals {
 			t.Errorf("%s: totals %s, want %s", name, got, c.totals)
 		}

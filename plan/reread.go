@@ -20,7 +20,7 @@ var listsRead = map[string]bool{
 	"storage.list":  true,
 }
 
-// onlyReads says whether a step does nothing but read, so that it can be read again.
+// onlyReads reports whether a step does nothing but read, so that it can be read again.
 func onlyReads(x *spec.Step) bool {
 	return x.State != "" || runtime.ReadsPage(x.Call) || listsRead[x.Call]
 }
@@ -39,10 +39,10 @@ func (r *run) reread(
 	if within == 0 || r.falseOfAny(ctx, list, *result) == "" {
 		return
 	}
-	r.asks(ctx, at, within, func() (string, bool) {
+	r.poll(ctx, at, within, func() (string, bool) {
 		reply := read(ctx)
 		if reply.Err != nil {
-			return told(reply.Err), lasting(reply.Err)
+			return errorText(reply.Err), isPermanent(reply.Err)
 		}
 		result.URL, result.Output = reply.URL, reply.Output
 		return r.falseOfAny(ctx, list, *result), false

@@ -154,7 +154,7 @@ func (r *run) leave(ctx context.Context) {
 // unusedRoute adds the failure of a route that had to be used.
 func (r *run) unusedRoute(one routed, why string) {
 	at := report.Place{File: one.route.At.File, Line: one.route.At.Line, Pointer: one.route.At.Pointer}
-	failure := sides(why)
+	failure := parseFailure(why)
 	failure.Place = at
 	result := StepResult{
 		Name:  spec.Numbered("route "+one.route.URL, r.seen),
@@ -163,7 +163,7 @@ func (r *run) unusedRoute(one routed, why string) {
 		at:    at,
 	}
 	r.results = append(r.results, result)
-	r.tell(result)
+	r.reportStep(result)
 	r.stopped = true
 }
 
@@ -189,7 +189,7 @@ func (r *run) settleRoutes(ctx context.Context, at place, list []routed, result 
 		switch {
 		case done.Answered > 0 || !result.OK:
 		case done.Required:
-			failure := sides(done.unused())
+			failure := parseFailure(done.unused())
 			failure.Place = report.Place{
 				File:    one.route.At.File,
 				Line:    one.route.At.Line,

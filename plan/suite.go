@@ -254,8 +254,8 @@ type RunOptions struct {
 	OnCase func(c CaseResult, done, of int)
 }
 
-// Result is how the cases of a suite ended.
-type Result struct {
+// RunResult is how the cases of a suite ended.
+type RunResult struct {
 	OK         bool           `json:"ok"`
 	Cases      []CaseResult   `json:"cases"`
 	Totals     map[string]int `json:"totals"`
@@ -267,9 +267,9 @@ type Result struct {
 }
 
 // Run runs the cases of the suite.
-func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) Result {
+func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) RunResult {
 	started := time.Now()
-	result := Result{
+	result := RunResult{
 		OK:      true,
 		Cases:   make([]CaseResult, len(s.Cases)),
 		Totals:  map[string]int{},
@@ -358,7 +358,7 @@ func (c CaseResult) failure() FailedCase {
 
 // Failure is the first failure of the result as an error about what, nil when there is
 // none.
-func (r Result) Failure(what string) error {
+func (r RunResult) Failure(what string) error {
 	for _, c := range r.Cases {
 		for _, s := range c.Steps {
 			if s.OK || s.Skipped {
@@ -375,18 +375,18 @@ func (r Result) Failure(what string) error {
 }
 
 // JSON is what the verb prints: the result of the one case, or all of them.
-func (r Result) JSON() any {
+func (r RunResult) JSON() any {
 	if r.single && len(r.Cases) == 1 {
 		return r.Cases[0]
 	}
 	return r
 }
 
-// Single says whether the suite is one plan without data.
+// Single reports whether the suite is one plan without data.
 func (s *Suite) Single() bool { return s.single }
 
 // State is the storage of the one case, when it was requested and there is one.
-func (r Result) State() json.RawMessage {
+func (r RunResult) State() json.RawMessage {
 	if len(r.Cases) == 1 {
 		return r.Cases[0].State
 	}
@@ -394,7 +394,7 @@ func (r Result) State() json.RawMessage {
 }
 
 // Report is the result as a run: a suite for each case.
-func (r Result) Report() report.Run {
+func (r RunResult) Report() report.Run {
 	run := report.Run{
 		Title:      "run",
 		OK:         r.OK,
@@ -433,27 +433,27 @@ func (c CaseResult) Print(w io.Writer) {
 	}
 }
 
-// healed is the word of totals for cases that are well only with a change of a map.
-const healed = "healed"
+// totalHealed is the word of totals for cases that are well only with a change of a map.
+const totalHealed = "healed"
 
 // total is the word under which totals count a case.
 func (c CaseResult) total() string {
 	if c.OK && slices.ContainsFunc(c.Steps, func(s StepResult) bool { return s.Healed != "" }) {
-		return healed
+		return totalHealed
 	}
 	return string(c.Outcome)
 }
 
 // PrintTotals shows how many cases there were.
-func (r Result) PrintTotals(w io.Writer) {
+func (r RunResult) PrintTotals(w io.Writer) {
 	var parts []string
 	for _, o := range report.Outcomes {
 		if n := r.Totals[string(o)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	if n := r.Totals[healed]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s", n, healed))
+	if n := r.Totals[totalHealed]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s", n, totalHealed))
 	}
 	fmt.Fprintf(w, "%s in %.1f s\n", strings.Join(parts, ", "), float64(r.DurationMS)/1000)
 }

@@ -67,7 +67,7 @@ func ownSite(tb testing.TB) string {
 }
 
 // runOwn runs so many cases of the plan on workers.
-func runOwn(tb testing.TB, site string, cases, workers int) plan.Result {
+func runOwn(tb testing.TB, site string, cases, workers int) plan.RunResult {
 	tb.Helper()
 	dir := tb.TempDir()
 	rows := "who\n"

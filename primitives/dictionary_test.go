@@ -81,7 +81,7 @@ func TestRecordsAreComplete(t *testing.T) {
 	}
 }
 
-// hasPages says whether fixture names a page, or a folder with pages, below
+// hasPages reports whether fixture names a page, or a folder with pages, below
 // testdata/pages.
 func hasPages(fixture string) bool {
 	if fixture == "" {

@@ -34,11 +34,11 @@ const (
 	effectsFrames = 8
 	// effectsShown bounds each list of the report.
 	effectsShown = 5
-	// effectsBegin is how long an action waits for its watch, effectsLate how late the watch
+	// effectsBegin is how long an action waits for its watch, effectsExtraWait how late the watch
 	// may answer, and effectsCap bounds the page calls after the action.
-	effectsBegin = 500 * time.Millisecond
-	effectsLate  = 3 * time.Second
-	effectsCap   = time.Second
+	effectsBegin     = 500 * time.Millisecond
+	effectsExtraWait = 3 * time.Second
+	effectsCap       = time.Second
 	// effectsOfNone bounds what is observed of an action that did not take place.
 	effectsOfNone = 100 * time.Millisecond
 	// effectsOver is how far the report may go beyond the time that the caller gave the
@@ -171,9 +171,9 @@ type effectsWatch struct {
 	unseen []string
 	silent time.Duration // how long the page has answered nothing; 0 when it answers
 
-	begun   chan struct{} // closed when every frame has answered, or is given up
-	ok      []bool        // of the frames; to be read once begun is closed
-	forsake context.CancelFunc
+	begun  chan struct{} // closed when every frame has answered, or is given up
+	ok     []bool        // of the frames; to be read once begun is closed
+	cancel context.CancelFunc
 
 	on      watching       // the watches of the tab, and who acts
 	before  *laterWatch    // of the action before, which this one ends; nil without one
@@ -188,7 +188,7 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10), on: watchingIn(ctx)}
 	w.before = w.on.end()
 	start := time.Now()
-	ctx, w.forsake = context.WithTimeout(ctx, effectsLate)
+	ctx, w.cancel = context.WithTimeout(ctx, effectsExtraWait)
 	var err error
 	w.events, err = p.Watch(ctx)
 	if err != nil {
@@ -243,7 +243,7 @@ func (w *effectsWatch) await(ctx context.Context) {
 	case <-w.begun:
 	case <-ctx.Done():
 	}
-	w.forsake()
+	w.cancel()
 	<-w.begun
 	w.on.note(w.before, w.earlier)
 	w.before = nil // a watch that goes on must not hold those before it
@@ -364,7 +364,7 @@ func (w *effectsWatch) quiet(ctx context.Context, left time.Duration, times effe
 	all.Wait()
 }
 
-// awaited says whether a document was requested that nothing has come of yet: a download
+// awaited reports whether a document was requested that nothing has come of yet: a download
 // is reported after the answer to its request.
 func (e PageEvents) awaited() bool {
 	if e.Opening > 0 {
@@ -382,7 +382,7 @@ func (e PageEvents) awaited() bool {
 	return false
 }
 
-// downloading says whether a download is under way.
+// downloading reports whether a download is under way.
 func (e PageEvents) downloading() bool {
 	for _, d := range e.Downloads {
 		if d.Ended.IsZero() {

@@ -28,7 +28,7 @@ func (p *Primitive) Compile() error {
 // RecordText returns the text of a record file.
 var RecordText = recordFile
 
-// BreaksSchema says whether the check of a call refuses arguments.
+// BreaksSchema reports whether the check of a call refuses arguments.
 func BreaksSchema(r *Registry, name string, args json.RawMessage) bool {
 	c, err := r.byName[name].checks()
 	if err != nil {

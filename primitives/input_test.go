@@ -109,7 +109,7 @@ func (d *device) Navigate(ctx context.Context, o primitives.NavigateOptions) (pr
 	return d.navigate(ctx, o)
 }
 
-func (d *device) Capture(ctx context.Context, o primitives.CaptureOptions) (primitives.Picture, error) {
+func (d *device) Capture(ctx context.Context, o primitives.CaptureOptions) (primitives.Image, error) {
 	b, err := d.capture(ctx, o)
 	return base64.StdEncoding.AppendEncode(nil, b), err
 }

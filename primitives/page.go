@@ -72,7 +72,7 @@ type Page interface {
 
 	// Capture encodes the visible viewport (or opts.Clip) as an image in device
 	// pixels. It neither activates the tab nor moves the focus.
-	Capture(ctx context.Context, opts CaptureOptions) (Picture, error)
+	Capture(ctx context.Context, opts CaptureOptions) (Image, error)
 
 	// Dialog returns the JavaScript dialog that blocks the page, if any.
 	Dialog() (Dialog, bool)
@@ -289,20 +289,20 @@ type CaptureOptions struct {
 	Fast    bool   // png only: less time for a larger file
 }
 
-// Picture is an encoded image as base64, as the browser gives it and as callers
+// Image is an encoded image as base64, as the browser gives it and as callers
 // get it: megabytes that need not be decoded to be passed on.
-type Picture []byte
+type Image []byte
 
 // Size is the number of bytes of the image.
-func (p Picture) Size() int {
+func (p Image) Size() int {
 	return base64.StdEncoding.DecodedLen(len(p)) - (len(p) - len(bytes.TrimRight(p, "=")))
 }
 
 // Reader reads the image.
-func (p Picture) Reader() io.Reader { return base64.NewDecoder(base64.StdEncoding, bytes.NewReader(p)) }
+func (p Image) Reader() io.Reader { return base64.NewDecoder(base64.StdEncoding, bytes.NewReader(p)) }
 
 // Bytes decodes the image.
-func (p Picture) Bytes() ([]byte, error) {
+func (p Image) Bytes() ([]byte, error) {
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(p)))
 	n, err := base64.StdEncoding.Decode(b, p)
 	return b[:n], err

@@ -149,7 +149,7 @@ func InOwnWords(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownWords{}, true)
 }
 
-// HeldToUpstream says whether a call under these quirks may use the vocabulary
+// HeldToUpstream reports whether a call under these quirks may use the vocabulary
 // of the extension only.
 func HeldToUpstream(ctx context.Context, set quirks.Set) bool {
 	return set.Has(quirks.UpstreamVocabulary) && ctx.Value(ownWords{}) == nil

@@ -53,7 +53,7 @@ type Step struct {
 	Settles bool `json:"settles,omitempty"`
 }
 
-// Support says whether an adapter provides a primitive.
+// Support reports whether an adapter provides a primitive.
 type Support struct {
 	Support string `json:"support"` // supported, partial, unsupported
 	Reason  string `json:"reason,omitempty"`

@@ -65,7 +65,7 @@ func (r Result) AdapterName() string {
 	return r.Adapter
 }
 
-// Answered says whether the extension answers a failure such as r with an
+// Answered reports whether the extension answers a failure such as r with an
 // output that reports it. It answers others with an error, as those of a
 // handler that threw.
 func (r Result) Answered() bool {

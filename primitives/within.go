@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// lateness is how much later than its own time a page call may answer: what the page
+	// extraWait is how much later than its own time a page call may answer: what the page
 	// answers then says more than that it was late.
-	lateness = 200 * time.Millisecond
-	// silence is how long a thread answers nothing until it counts as blocked. A busy
+	extraWait = 200 * time.Millisecond
+	// blockedAfter is how long a thread answers nothing until it counts as blocked. A busy
 	// machine makes a page that works answer late, so every page call gets as much,
 	// also one whose own time is some milliseconds.
-	silence = 3 * time.Second
-	// onTime is how long a call runs before its page is probed.
-	onTime = 100 * time.Millisecond
+	blockedAfter = 3 * time.Second
+	// probeAfter is how long a call runs before its page is probed.
+	probeAfter = 100 * time.Millisecond
 	// slowFrames is what a page gets beyond that whose thread answers: a tab behind
 	// others draws a frame a second, and an element has to rest for some of them.
 	slowFrames = 8 * time.Second
@@ -52,20 +52,20 @@ func AnswerMargin(left, most time.Duration) time.Duration { return min(max(left,
 func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out any, left time.Duration) error {
 	calling, cancel := context.WithCancelCause(ctx)
 	began := time.Now()
-	limit := max(left+lateness, silence-Spent(ctx))
+	limit := max(left+extraWait, blockedAfter-Spent(ctx))
 	var blocked atomic.Bool
 	probed := make(chan struct{})
-	late := time.AfterFunc(max(limit-silence, onTime), func() {
+	late := time.AfterFunc(max(limit-blockedAfter, probeAfter), func() {
 		defer close(probed)
 		patience := limit - time.Since(began)
 		for time.Since(began) < limit+slowFrames {
-			probe, stop := context.WithTimeout(calling, max(patience, onTime))
+			probe, stop := context.WithTimeout(calling, max(patience, probeAfter))
 			err := p.Call(probe, frame, "document_token", nil, nil)
 			stop()
-			if err != nil || !Pause(calling, silence/4) {
+			if err != nil || !Pause(calling, blockedAfter/4) {
 				break
 			}
-			patience = silence
+			patience = blockedAfter
 		}
 		blocked.Store(calling.Err() == nil)
 		cancel(errBlocked)

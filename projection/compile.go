@@ -52,7 +52,7 @@ func Compile(raw json.RawMessage, engine expr.Engine) (*Projection, []manifest.P
 // CompileAsItComes is Compile as the upstream extension does it: an expression that
 // does not compile fails when it is evaluated, and postconditions are not checked.
 func CompileAsItComes(raw json.RawMessage, engine expr.Engine) (*Projection, []manifest.Problem) {
-	return compileReading(raw, expr.Late(engine))
+	return compileReading(raw, expr.Deferred(engine))
 }
 
 // compileReading prepares what reading needs.

@@ -31,16 +31,16 @@ type head struct {
 	Parts        int             `json:"parts"`
 }
 
-// answerGrace is waited beyond the limit of time for the answer to arrive: the
+// answerExtraWait is waited beyond the limit of time for the answer to arrive: the
 // page watches its own clock between nodes, but a single step of the browser
 // (one innerText, one XPath) cannot be interrupted from inside.
-const answerGrace = 3 * time.Second
+const answerExtraWait = 3 * time.Second
 
 // extract queries every frame of the plan, one page call each, and puts together what
 // they say. The page is that of the main frame.
 func (p *plan) extract(ctx context.Context, page primitives.Page, limits Limits) (*extraction, *fault.Error) {
 	out := &extraction{}
-	members := make([]json.RawMessage, len(p.leads))
+	members := make([]json.RawMessage, len(p.prefixes))
 	size := 0
 	for i, f := range p.frames {
 		h, results, err := p.query(ctx, page, f, limits)
@@ -65,7 +65,7 @@ func (p *plan) extract(ctx context.Context, page primitives.Page, limits Limits)
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, p.leads[i]...), result...)
+		b = append(append(b, p.prefixes[i]...), result...)
 	}
 	out.records = append(b, '}')
 	return out, nil
@@ -96,7 +96,7 @@ func (x *extraction) add(h head) error {
 func (p *plan) query(
 	ctx context.Context, page primitives.Page, f framePlan, limits Limits,
 ) (head, []json.RawMessage, *fault.Error) {
-	bounded, cancel := context.WithTimeout(ctx, limits.Time+answerGrace)
+	bounded, cancel := context.WithTimeout(ctx, limits.Time+answerExtraWait)
 	defer cancel()
 	h, values, err := f.fetch(bounded, page, limits)
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 // plan is a compiled extract list: what to query in each frame. It is never empty:
 // the main frame, which has the address and the title, comes first.
 type plan struct {
-	frames []framePlan
-	leads  [][]byte // `"id":` of the extractors, in the order of their members in records
-	plain  *plan    // the same without frames and shadow roots; nil when it has none
+	frames   []framePlan
+	prefixes [][]byte // `"id":` of the extractors, in the order of their members in records
+	plain    *plan    // the same without frames and shadow roots; nil when it has none
 }
 
 type framePlan struct {
@@ -36,9 +36,9 @@ type framePlan struct {
 
 func (c compiler) plan(v *value) plan {
 	p := c.extractors(v)
-	if bare, found := withoutExtensions(v, true); found {
+	if simple, found := withoutExtensions(v, true); found {
 		c.fail = failer{new([]manifest.Problem)} // what is wrong was found already
-		plain := c.extractors(bare)
+		plain := c.extractors(simple)
 		p.plain = &plain
 	}
 	return p
@@ -103,7 +103,7 @@ func (c compiler) extractors(v *value) plan {
 	members.orderMembers() // as those of an object in JavaScript
 	var p plan
 	for _, name := range members.names {
-		p.leads = append(p.leads, append(appendString(nil, name), ':'))
+		p.prefixes = append(p.prefixes, append(appendString(nil, name), ':'))
 	}
 	for _, g := range groups {
 		for _, id := range g.ids {
@@ -122,11 +122,11 @@ func (c compiler) extractors(v *value) plan {
 
 // withoutExtensions copies an extract list, an extractor or a field without the
 // members frame, where it may have that, and shadow.
-func withoutExtensions(v *value, frame bool) (bare *value, found bool) {
+func withoutExtensions(v *value, frame bool) (plain *value, found bool) {
 	if v == nil {
 		return nil, false
 	}
-	bare = &value{kind: v.kind, text: v.text}
+	plain = &value{kind: v.kind, text: v.text}
 	for i, item := range v.items {
 		if v.kind == kindObject {
 			name := v.names[i]
@@ -142,13 +142,13 @@ func withoutExtensions(v *value, frame bool) (bare *value, found bool) {
 				}
 				item = fields
 			}
-			bare.names, bare.items = append(bare.names, name), append(bare.items, item)
+			plain.names, plain.items = append(plain.names, name), append(plain.items, item)
 			continue
 		}
 		b, has := withoutExtensions(item, frame)
-		bare.items, found = append(bare.items, b), found || has
+		plain.items, found = append(plain.items, b), found || has
 	}
-	return bare, found
+	return plain, found
 }
 
 // field checks an extractor or a field. Members it does not know are left

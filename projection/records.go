@@ -27,7 +27,7 @@ type shape struct {
 }
 
 type fieldShape struct {
-	lead []byte // what stands before the value: `{"name":` or `,"name":`
+	prefix []byte // what stands before the value: `{"name":` or `,"name":`
 	shape
 }
 
@@ -153,7 +153,7 @@ func (r *valueReader) record(fields []fieldShape) error {
 	}
 	for i := range fields {
 		f := &fields[i]
-		r.out = append(r.out, f.lead...)
+		r.out = append(r.out, f.prefix...)
 		var err error
 		if f.kind == shapeLeaf {
 			err = r.copy()

@@ -63,7 +63,7 @@ func (p boundedPage) Frames() []primitives.FrameInfo {
 	return out
 }
 
-// own says whether a frame can be one of the map's, by its address. One without an address
+// own reports whether a frame can be one of the map's, by its address. One without an address
 // of its own is checked when it is touched.
 func (p boundedPage) own(f primitives.FrameInfo) bool {
 	origin := sites.OriginOf(f.URL)

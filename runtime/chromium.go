@@ -83,12 +83,12 @@ func (h *Host) arrived(address string, bt *browser.Tab, err error) error {
 		}
 	}
 	if err != nil {
-		err = fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(addresses.Bare(address), 200))
+		err = fault.Wrap(fault.NavigationFailed, err, "opening %s", fault.Clip(addresses.WithoutUser(address), 200))
 	}
 	if h.opts.OnOpen == nil {
 		return err
 	}
-	h.opts.OnOpen(addresses.Bare(address), id, err)
+	h.opts.OnOpen(addresses.WithoutUser(address), id, err)
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	if w != nil {
 		t.workspace, t.status.Workspace = w, w.id
 	}
-	h.furnish(t)
+	h.openServices(t)
 	t.attach(bt)
 	h.tabs = append(h.tabs, t)
 	h.workers.Go(t.work)
@@ -194,7 +194,7 @@ func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 		h.workers.Go(func() { f.Run(t.ctx) })
 	}
 	h.mu.Unlock()
-	t.rooms.signals.Take(bt)
+	t.services.signals.Take(bt)
 	bt.SetIdentity(t.identity())
 	t.recordPage(bt)
 	t.emit(TabReady)
@@ -354,7 +354,7 @@ func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
 	bt.SetIdentity(t.identity())
 	t.attach(bt)
 	t.recordPage(bt)
-	t.rooms.signals.Take(bt)
+	t.services.signals.Take(bt)
 	t.refresh()
 	t.emit(TabReady)
 	return nil

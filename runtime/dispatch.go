@@ -41,9 +41,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	case j.call.Name == LaterEffects && j.call.Watcher != "":
 		return h.later(ctx, t, j, args)
 	case j.call.Name == SiteTool:
-		return t.rooms.tool.Answer(ctx, invoker{host: h, tab: t, job: j}, args)
+		return t.services.tool.Answer(ctx, invoker{host: h, tab: t, job: j}, args)
 	case j.call.Map != nil:
-		return t.rooms.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
+		return t.services.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
 	}
 	if j.call.OwnWords {
 		ctx = primitives.InOwnWords(ctx)
@@ -55,14 +55,14 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 			return Reply{Err: err}
 		}
 		if j.call.Settles && siteaction.ReadsPage(j.call.Name) {
-			t.rooms.actions.Settled(ctx)
+			t.services.actions.Settled(ctx)
 		}
 		if j.call.Leaves {
 			ctx = primitives.Leaving(ctx)
 		}
 		return h.direct(ctx, t, j, j.call.Name, args)
 	}
-	return t.rooms.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
+	return t.services.actions.Run(ctx, invoker{host: h, tab: t, job: j}, j.call.Name, args)
 }
 
 // later answers what came of a watcher's actions after their replies.

@@ -33,12 +33,12 @@ func (h *Host) CrashTab(runtimeID string) error {
 
 // WatchReads is how many reads the watches of the first tab have begun.
 func (h *Host) WatchReads() int {
-	return h.tabList()[0].rooms.states.WatchReads()
+	return h.tabList()[0].services.states.WatchReads()
 }
 
 // Diagnoses is how often the first tab has probed its states without a call.
 func (h *Host) Diagnoses() int {
-	return h.tabList()[0].rooms.monitor.Probes()
+	return h.tabList()[0].services.monitor.Probes()
 }
 
 // DiagnoseAll diagnoses the states of every map of a library on a page.

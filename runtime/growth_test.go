@@ -61,10 +61,10 @@ let n = 0; go.onclick = () => { out.textContent = ++n };
 
 type growth struct {
 	*testing.T
-	page  string
-	host  *runtime.Host
-	bare  *bareBrowser
-	table [][]string
+	page    string
+	host    *runtime.Host
+	minimal *minimalBrowser
+	table   [][]string
 }
 
 func (g *growth) open(rows int) {
@@ -197,7 +197,7 @@ func growTabs(g *growth) {
 		rows[i] = []float64{each, info, element, own, browser}
 	}
 	g.close()
-	b := openBare(g, g.page+"100")
+	b := openMinimal(g, g.page+"100")
 	tabs = 1
 	for i, want := range counts {
 		for ; tabs < want; tabs++ {
@@ -325,7 +325,7 @@ func growSteps(g *growth) {
 
 // session walks total steps in ten parts, first ours and then the same by bare commands in
 // a browser of its own.
-func (g *growth) session(what, step string, total int, ours func(i int), bare func(b *bareBrowser, i int)) {
+func (g *growth) session(what, step string, total int, ours func(i int), bare func(b *minimalBrowser, i int)) {
 	g.columns(what, step+", ms", "runtime, MB", "browser, MB", "bare commands, ms", "browser of bare commands, MB")
 	g.open(100)
 	var rows [10][]float64
@@ -336,7 +336,7 @@ func (g *growth) session(what, step string, total int, ours func(i int), bare fu
 		rows[part] = []float64{each, own, browser}
 	}
 	g.close()
-	b := openBare(g, g.page+"100")
+	b := openMinimal(g, g.page+"100")
 	at = 0
 	for part := range rows {
 		each := g.median(total/10, func() { at++; bare(b, at) })
@@ -351,7 +351,7 @@ func (g *growth) session(what, step string, total int, ours func(i int), bare fu
 func growCalls(g *growth) {
 	g.session("calls", "a call", g.times("OUTRIDER_GROWTH_CALLS", 10_000),
 		func(int) { g.do("locator.element_info", `{"locator":{"selector":"#go"}}`) },
-		func(b *bareBrowser, _ int) {
+		func(b *minimalBrowser, _ int) {
 			b.evaluate(`JSON.stringify(document.querySelector('#go').getBoundingClientRect())`)
 		})
 }
@@ -363,7 +363,7 @@ func growNavigations(g *growth) {
 			g.do("browser.navigate", `{"url":"`+address(i)+`"}`)
 			g.do("page.snapshot", `{}`)
 		},
-		func(b *bareBrowser, i int) {
+		func(b *minimalBrowser, i int) {
 			b.do(b.session, "Page.navigate", map[string]any{"url": address(i)}, nil)
 			<-b.loaded
 			b.evaluate(`document.body.innerText`)
@@ -384,15 +384,15 @@ func growCycles(g *growth) {
 			}
 			g.do("browser.close_tab", fmt.Sprintf(`{"tab_id":%d}`, max(opened.TabID, opened.Value.TabID)))
 		},
-		func(b *bareBrowser, _ int) {
+		func(b *minimalBrowser, _ int) {
 			target := b.open(g.page + "100")
 			b.do("", "Target.closeTarget", map[string]any{"targetId": target}, nil)
 			<-b.closed
 		})
 }
 
-// bareBrowser is a browser with a tab and nothing between its connection and the walk.
-type bareBrowser struct {
+// minimalBrowser is a browser with a tab and nothing between its connection and the walk.
+type minimalBrowser struct {
 	*growth
 	client         *cdp.Client
 	pid            int
@@ -401,9 +401,9 @@ type bareBrowser struct {
 	stop           func()
 }
 
-func openBare(g *growth, url string) *bareBrowser {
-	b := &bareBrowser{growth: g, loaded: make(chan struct{}, 16), closed: make(chan struct{}, 16)}
-	b.client, b.pid, b.stop = browsertest.Bare(g, func(_, method, _ []byte) {
+func openMinimal(g *growth, url string) *minimalBrowser {
+	b := &minimalBrowser{growth: g, loaded: make(chan struct{}, 16), closed: make(chan struct{}, 16)}
+	b.client, b.pid, b.stop = browsertest.Minimal(g, func(_, method, _ []byte) {
 		heard := map[string]chan struct{}{
 			"Page.loadEventFired":    b.loaded,
 			"Target.targetDestroyed": b.closed,
@@ -422,12 +422,12 @@ func openBare(g *growth, url string) *bareBrowser {
 }
 
 // memory is the proportional memory of the browser, in MB.
-func (b *bareBrowser) memory() float64 {
+func (b *minimalBrowser) memory() float64 {
 	return (kilobytes(fmt.Sprintf("/proc/%d/smaps_rollup", b.pid), "Pss:") + below(b.pid)) / 1e3
 }
 
 // open opens a tab and waits until its page has loaded.
-func (b *bareBrowser) open(url string) (target string) {
+func (b *minimalBrowser) open(url string) (target string) {
 	b.Helper()
 	var made struct{ TargetID, SessionID string }
 	b.do("", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true}, &made)
@@ -439,12 +439,12 @@ func (b *bareBrowser) open(url string) (target string) {
 	return made.TargetID
 }
 
-func (b *bareBrowser) evaluate(expression string) {
+func (b *minimalBrowser) evaluate(expression string) {
 	b.Helper()
 	b.do(b.session, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, nil)
 }
 
-func (b *bareBrowser) do(session, method string, params, out any) {
+func (b *minimalBrowser) do(session, method string, params, out any) {
 	b.Helper()
 	if err := b.client.Do(b.Context(), session, method, params, out); err != nil {
 		b.Fatalf("%s: %v", method, err)

@@ -1,6 +1,6 @@
 // Package runtime owns the tabs of one browser and decides which tab runs a call, in
 // which order, for how long, and under which policy. What a map means on a live page
-// is in the packages below it, which rooms.go puts together. Faces and the Go library
+// is in the packages below it, which tab_services.go puts together. Faces and the Go library
 // call it, through Call, Reply and Event.
 package runtime
 

@@ -66,7 +66,7 @@ func TestMapsTellOfArguments(t *testing.T) {
 				name   string
 				check  runtime.ArgumentCheck
 				drafts bool
-			}{{"mended", runtime.ArgumentsMended, false}, {"mended, draft", runtime.ArgumentsMended, true}} {
+			}{{"mended", runtime.ArgumentsCoerced, false}, {"mended, draft", runtime.ArgumentsCoerced, true}} {
 				errors, warnings = read(mended.check, mended.drafts)
 				slices.SortStableFunc(warnings, func(a, b manifest.Problem) int {
 					return strings.Compare(a.Pointer, b.Pointer)

@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/checked"
+	"github.com/outrider-run/outrider/runtime/checkcache"
 )
 
 // countingEngine counts what it compiles.
@@ -37,7 +37,7 @@ func TestCheckedWorkflowsAreNotCheckedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := engine.compiled.Load()
-		how.Checked = checked.Open(memory, "")
+		how.Checked = checkcache.Open(memory, "")
 		_, reports := runtime.LoadMaps([]string{file}, catalog.Standard(), engine, how)
 		return engine.compiled.Load() - before, reports[0].OK
 	}

@@ -46,7 +46,7 @@ func TestMapsTellWhatIsCertainToBeRefused(t *testing.T) {
 				errors, warnings []problem
 			}{
 				{runtime.ArgumentsRefused, want.Errors, nil},
-				{runtime.ArgumentsMended, nil, want.Errors},
+				{runtime.ArgumentsCoerced, nil, want.Errors},
 				{runtime.ArgumentsUnchecked, nil, nil},
 			} {
 				_, reports := runtime.LoadMaps(

@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
-	"github.com/outrider-run/outrider/runtime/checked"
+	"github.com/outrider-run/outrider/runtime/checkcache"
 )
 
 // Loading a storage folder of 1,000 maps of five tools, as a process does it that starts: the aim is 0.1 ms a map.
@@ -41,12 +41,12 @@ func BenchmarkLoadThousandMaps(b *testing.B) {
 	for _, warm := range []bool{false, true} {
 		b.Run(map[bool]string{false: "cold", true: "warm"}[warm], func(b *testing.B) {
 			if warm {
-				load(runtime.MapOptions{Checked: checked.Open(memory, "")})
+				load(runtime.MapOptions{Checked: checkcache.Open(memory, "")})
 			}
 			for b.Loop() {
 				var how runtime.MapOptions
 				if warm {
-					how.Checked = checked.Open(memory, "")
+					how.Checked = checkcache.Open(memory, "")
 				}
 				load(how)
 			}

@@ -12,7 +12,7 @@ import (
 // the Chrome extension, until runtime.configure_pacing changes it.
 const extensionPacing = 500 * time.Millisecond
 
-// paced says whether a call is a human-visible action. The extension paces what its
+// paced reports whether a call is a human-visible action. The extension paces what its
 // page does, not what it sends to the browser.
 func (h *Host) paced(record *primitives.Record, args json.RawMessage) bool {
 	if !record.Paced || !h.opts.Quirks.Has(quirks.DefaultPacing) {

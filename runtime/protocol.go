@@ -18,14 +18,14 @@ func (h *Host) Protocol(ctx context.Context, target Target, method string, param
 	if e != nil {
 		return nil, fault.From(e)
 	}
-	door, ok := page.(protocolPage)
+	client, ok := page.(protocolPage)
 	if !ok {
 		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
 	}
 	if len(params) == 0 {
 		params = []byte("{}")
 	}
-	out, e := door.Protocol(ctx, method, params)
+	out, e := client.Protocol(ctx, method, params)
 	if e != nil {
 		return nil, fault.From(e)
 	}

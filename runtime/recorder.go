@@ -106,7 +106,7 @@ func (t *Tab) recordStates(ctx context.Context, call string) {
 	if r == nil || !r.Wants().States {
 		return
 	}
-	if list, page := t.rooms.states.Declared(ctx), t.Page(); len(list) > 0 && page != nil {
+	if list, page := t.services.states.Declared(ctx), t.Page(); len(list) > 0 && page != nil {
 		r.Page(page, PageEvent{States: list, Call: call})
 	}
 }
@@ -117,7 +117,7 @@ func (h *Host) States(ctx context.Context, target Target) []StateSeen {
 	if err != nil {
 		return nil
 	}
-	return t.rooms.states.Declared(ctx)
+	return t.services.states.Declared(ctx)
 }
 
 // RecordItem passes a message that a face has received or sent to the recorder. name is that of its call. A message

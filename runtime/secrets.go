@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/runtime/picture"
+	"github.com/outrider-run/outrider/runtime/screenshot"
 )
 
 // hideResult masks what a primitive answers, before a workflow or a caller has it.
@@ -39,7 +39,7 @@ func (h *Host) hideReply(r Reply, of Call) Reply {
 	return r
 }
 
-// judges says whether a call is about maps and not about what a page holds.
+// judges reports whether a call is about maps and not about what a page holds.
 func judges(c Call) bool {
 	var in struct {
 		Mode string `json:"mode"`
@@ -64,6 +64,6 @@ func (h *Host) hideStatus(t TabStatus) TabStatus {
 }
 
 // Capture implements primitives.Page: pictures show no secret.
-func (p sessionPage) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
-	return picture.Capture(ctx, p.Page, p.session.host.opts.Secrets, opts)
+func (p sessionPage) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Image, error) {
+	return screenshot.Capture(ctx, p.Page, p.session.host.opts.Secrets, opts)
 }

@@ -14,12 +14,14 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// grace is how long a call whose time is up may take at most to stop by itself before
+// stopWait is how long a call whose time is up may take at most to stop by itself before
 // it is answered without its own account of what it was doing.
-const grace = 200 * time.Millisecond
+const stopWait = 200 * time.Millisecond
 
-// graceOf is the grace of a call that had so much time: a short one ends soon after it.
-func graceOf(timeout time.Duration) time.Duration { return max(min(grace, timeout/5), grace/10) }
+// stopWaitOf is the grace of a call that had so much time: a short one ends soon after it.
+func stopWaitOf(timeout time.Duration) time.Duration {
+	return max(min(stopWait, timeout/5), stopWait/10)
+}
 
 // Tab is one tab of the host and its queue. Calls on a tab run in the order in
 // which they were accepted; different tabs run in parallel; a cancel or an
@@ -28,15 +30,15 @@ type Tab struct {
 	host *Host
 	id   int
 
-	mu     sync.Mutex
-	page   primitives.Page // nil while the browser is away
-	shown  primitives.Page // the last page, also while it is away
-	ready  chan struct{}   // closed while page is set
-	closed chan struct{}   // closed when the tab is
-	why    *fault.Error    // set before closed is
-	calls  lane            // that need the page, in order
-	beside lane            // that do not: see controls
-	status TabStatus       // address and title are those of the last event: see Status
+	mu          sync.Mutex
+	page        primitives.Page // nil while the browser is away
+	shown       primitives.Page // the last page, also while it is away
+	ready       chan struct{}   // closed while page is set
+	closed      chan struct{}   // closed when the tab is
+	why         *fault.Error    // set before closed is
+	calls       lane            // that need the page, in order
+	controlLane lane            // that do not: see controls
+	status      TabStatus       // address and title are those of the last event: see Status
 
 	emitting sync.Mutex // held while an event about the tab is emitted
 	removed  bool       // TabRemoved was emitted; emitting is held
@@ -55,19 +57,19 @@ type Tab struct {
 	ctx      context.Context // ends with the tab or the host
 	end      context.CancelFunc
 	features []feature
-	rooms    rooms
+	services services
 }
 
 func newTab(h *Host, id int, status TabStatus) *Tab {
 	t := &Tab{
-		host:   h,
-		id:     id,
-		status: status,
-		pacing: h.pacing(),
-		ready:  make(chan struct{}),
-		closed: make(chan struct{}),
-		calls:  lane{wake: make(chan struct{}, 1)},
-		beside: lane{wake: make(chan struct{}, 1)},
+		host:        h,
+		id:          id,
+		status:      status,
+		pacing:      h.pacing(),
+		ready:       make(chan struct{}),
+		closed:      make(chan struct{}),
+		calls:       lane{wake: make(chan struct{}, 1)},
+		controlLane: lane{wake: make(chan struct{}, 1)},
 	}
 	t.ctx, t.end = context.WithCancel(h.ctx)
 	return t
@@ -198,11 +200,11 @@ var controls = map[string]bool{
 	"browser.open_tab": true, "browser.close_tab": true,
 }
 
-// besideTheQueue says whether a call does not wait for those that were accepted
+// skipsQueue reports whether a call does not wait for those that were accepted
 // before. The upstream bridge says neither how long a call may take nor that it
 // gave one up, so in the strict profile the next call waits for a site action
 // whose caller has disconnected: beside it, it would act on a page that is in motion.
-func (h *Host) besideTheQueue(c *Call) bool {
+func (h *Host) skipsQueue(c *Call) bool {
 	if !h.opts.Quirks.Has(quirks.SiteActionsBeside) {
 		return false
 	}
@@ -216,13 +218,13 @@ func (t *Tab) enqueue(j *job) *fault.Error {
 	if t.why != nil {
 		return t.why
 	}
-	if t.host.besideTheQueue(&j.call) {
+	if t.host.skipsQueue(&j.call) {
 		t.host.workers.Go(func() { t.run(j) })
 		return nil
 	}
 	l := &t.calls
 	if controls[j.call.Name] && j.call.Map == nil {
-		l = &t.beside
+		l = &t.controlLane
 	}
 	if len(l.queue) >= maxQueue {
 		return fault.New(fault.QueueFull, "%d calls are waiting for this tab", maxQueue)
@@ -239,7 +241,7 @@ func (t *Tab) enqueue(j *job) *fault.Error {
 // left.
 func (t *Tab) work() {
 	var beside sync.WaitGroup
-	beside.Go(func() { t.serve(&t.beside, t.runBeside) })
+	beside.Go(func() { t.serve(&t.controlLane, t.runControl) })
 	t.serve(&t.calls, t.run)
 	beside.Wait()
 }
@@ -321,8 +323,8 @@ func (t *Tab) run(j *job) {
 	j.finish(reply)
 }
 
-// runBeside executes one call that does not touch the page, whatever runs there.
-func (t *Tab) runBeside(j *job) {
+// runControl executes one call that does not touch the page, whatever runs there.
+func (t *Tab) runControl(j *job) {
 	if !j.start() {
 		return
 	}
@@ -354,7 +356,7 @@ type job struct {
 	mu       sync.Mutex
 	started  bool
 	finished bool
-	late     *time.Timer
+	deadline *time.Timer
 	at       Progress // where a running call is
 }
 
@@ -412,7 +414,7 @@ func (j *job) expire() {
 	j.mu.Lock()
 	started := j.started
 	if started && !j.finished {
-		j.late = time.AfterFunc(graceOf(j.call.Timeout), func() { j.fail(fault.From(j.ctx.Err())) })
+		j.deadline = time.AfterFunc(stopWaitOf(j.call.Timeout), func() { j.fail(fault.From(j.ctx.Err())) })
 	}
 	j.mu.Unlock()
 	if !started {
@@ -432,8 +434,8 @@ func (j *job) finish(r Reply) {
 		return
 	}
 	j.finished = true
-	if j.late != nil {
-		j.late.Stop()
+	if j.deadline != nil {
+		j.deadline.Stop()
 	}
 	j.mu.Unlock()
 	j.stop()

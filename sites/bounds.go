@@ -57,7 +57,7 @@ func (m *Map) isAbout(at location.Page) bool {
 	return (&Bounds{of: m, hosts: m.declaredHosts()}).about(at)
 }
 
-// about says whether the host of a page is one of the map's, or below one.
+// about reports whether the host of a page is one of the map's, or below one.
 func (b *Bounds) about(at location.Page) bool {
 	for h := range at.Hosts {
 		for _, own := range b.hosts {
@@ -69,7 +69,7 @@ func (b *Bounds) about(at location.Page) bool {
 	return false
 }
 
-// Holds says whether an origin is one of the map's: that of the page on which the action
+// Holds reports whether an origin is one of the map's: that of the page on which the action
 // began, the one that the map declares, and those of its hosts on the usual ports, or on that
 // of the page.
 func (b *Bounds) Holds(origin string) bool {

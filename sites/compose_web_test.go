@@ -16,12 +16,12 @@ import (
 
 // web answers addresses from a table; an answer that is an error is one.
 type web struct {
-	pages map[string]any // string: a map with status 200; int: a status; error
-	asked []string
+	pages    map[string]any // string: a map with status 200; int: a status; error
+	requests []string
 }
 
 func (w *web) Fetch(ctx context.Context, address string, limits sites.FetchLimits) (*sites.Fetched, error) {
-	w.asked = append(w.asked, address)
+	w.requests = append(w.requests, address)
 	if limits.MaxBytes <= 0 || limits.Timeout <= 0 {
 		return nil, fmt.Errorf("limits %+v", limits)
 	}
@@ -253,8 +253,8 @@ func TestImportsFromTheWeb(t *testing.T) {
 			if got := actionNames(listing); !slices.Equal(got, tt.actions) {
 				t.Errorf("actions %q, want %q\n%s", got, tt.actions, toJSON(t, listing.Imports))
 			}
-			if tt.asked != nil && !slices.Equal(w.asked, tt.asked) && len(w.asked)+len(tt.asked) > 0 {
-				t.Errorf("asked %q, want %q", w.asked, tt.asked)
+			if tt.asked != nil && !slices.Equal(w.requests, tt.asked) && len(w.requests)+len(tt.asked) > 0 {
+				t.Errorf("asked %q, want %q", w.requests, tt.asked)
 			}
 			for _, i := range listing.Imports {
 				if i.ID != "p" {

@@ -17,5 +17,5 @@ func FromBundle(raw json.RawMessage, opts Options) (*Library, []FileReport, *fau
 	return l, reports, nil
 }
 
-// Applies says whether the map applies to the page of an address.
+// Applies reports whether the map applies to the page of an address.
 func (m *Map) Applies(pageURL string) bool { return m.applies(location.ParsePage(pageURL)) }

@@ -246,7 +246,7 @@ func scopeOf(name string) (scope location.Scope, audience string) {
 	return loc.Scope, loc.Audience
 }
 
-// mayImport says whether m may import what lies at a storage path: a public map
+// mayImport reports whether m may import what lies at a storage path: a public map
 // public things only, a shared one those of its own audience too. Otherwise a
 // map that somebody else wrote could offer private actions by importing them.
 func (m *Map) mayImport(name string) *fault.Error {

@@ -12,29 +12,29 @@ import (
 
 // State returns the state that a name means inside of m; nil when none does.
 func (l *Library) State(m *Map, name string) (*Map, *manifest.State) {
-	return meant(l, m, m.Manifest.State(name), name, func(c *Composition) []Exposed[manifest.State] { return c.States })
+	return named(l, m, m.Manifest.State(name), name, func(c *Composition) []Exposed[manifest.State] { return c.States })
 }
 
 // Check returns the check that an id means inside of m.
 func (l *Library) Check(m *Map, id string) (*Map, *manifest.Check) {
-	return meant(l, m, m.Manifest.Check(id), id, func(c *Composition) []Exposed[manifest.Check] { return c.Checks })
+	return named(l, m, m.Manifest.Check(id), id, func(c *Composition) []Exposed[manifest.Check] { return c.Checks })
 }
 
 // Tool returns the tool that a name means inside of m.
 func (l *Library) Tool(m *Map, name string) (*Map, *manifest.Tool) {
-	return meant(l, m, m.Manifest.Tool(name), name, func(c *Composition) []Exposed[manifest.Tool] { return c.Tools })
+	return named(l, m, m.Manifest.Tool(name), name, func(c *Composition) []Exposed[manifest.Tool] { return c.Tools })
 }
 
 // Signal returns the signal that a name means inside of m.
 func (l *Library) Signal(m *Map, name string) (*Map, *manifest.Signal) {
-	return meant(l, m, m.Manifest.Signal(name), name, func(c *Composition) []Exposed[manifest.Signal] {
+	return named(l, m, m.Manifest.Signal(name), name, func(c *Composition) []Exposed[manifest.Signal] {
 		return c.Signals
 	})
 }
 
 // Attachment returns the attachment that an id means inside of m.
 func (l *Library) Attachment(m *Map, id string) (*Map, *manifest.Attachment) {
-	return meant(l, m, m.Manifest.Attachment(id), id, func(c *Composition) []Exposed[manifest.Attachment] {
+	return named(l, m, m.Manifest.Attachment(id), id, func(c *Composition) []Exposed[manifest.Attachment] {
 		return c.Attachments
 	})
 }
@@ -64,7 +64,7 @@ func (l *Library) Target(m *Map, name string) (*Map, *manifest.Target) {
 	return m, nil
 }
 
-func meant[T any](l *Library, m *Map, own *T, name string, of func(*Composition) []Exposed[T]) (*Map, *T) {
+func named[T any](l *Library, m *Map, own *T, name string, of func(*Composition) []Exposed[T]) (*Map, *T) {
 	if own != nil || name == "" {
 		return m, own
 	}

@@ -14,7 +14,7 @@ import (
 // from the web nothing. Otherwise the actions of a map that somebody else wrote
 // could carry off private files. A nil map is an agent, who may read everything.
 
-// ReachesStored says whether m may read what lies at a storage path.
+// ReachesStored reports whether m may read what lies at a storage path.
 func (m *Map) ReachesStored(full string) bool {
 	if m == nil {
 		return true
@@ -36,7 +36,7 @@ func (m *Map) reachesMap(other *Map) bool {
 	return m == nil || m == other || m.fetched == "" && m.mayReach(other.guard) == nil
 }
 
-// ChangesStored says whether something that runs on behalf of m may bring other
+// ChangesStored reports whether something that runs on behalf of m may bring other
 // maps: the user's own maps may.
 func (m *Map) ChangesStored() bool {
 	return m == nil || m.ownedByUser()

@@ -46,7 +46,7 @@ type workspace struct {
 	rules []scopeRule
 }
 
-// same says whether two storages say the same of scopes.
+// same reports whether two storages say the same of scopes.
 func (w *workspace) same(o *workspace) bool {
 	if w == nil || o == nil {
 		return (w == nil || len(w.rules) == 0) && (o == nil || len(o.rules) == 0)
@@ -79,18 +79,18 @@ func (w *workspace) locate(name string, loc location.Location) (location.Locatio
 		case r.scope == location.Shared && keep.scope == location.Shared:
 			// Two audiences: neither may see what is for the other.
 			keep = guard{location.Private, ""}
-			odd = append(odd, r.odd(loc, keep))
+			odd = append(odd, r.unknownScope(loc, keep))
 		default:
 			if r.scope.Rank() < keep.scope.Rank() {
 				keep = declared
 			}
-			odd = append(odd, r.odd(loc, keep))
+			odd = append(odd, r.unknownScope(loc, keep))
 		}
 	}
 	return loc, keep, odd
 }
 
-func (r scopeRule) odd(loc location.Location, keep guard) manifest.Problem {
+func (r scopeRule) unknownScope(loc location.Location, keep guard) manifest.Problem {
 	return manifest.Problem{
 		Code: fault.InvalidValue,
 		Message: fmt.Sprintf(

@@ -32,9 +32,9 @@ type CompileOptions struct {
 	// given which strings of them are expressions. What is certain to be refused
 	// is a problem, the rest a warning. Nil means that args are not checked.
 	Arguments func(primitive string, args json.RawMessage, open func(text string) bool) []primitives.ArgumentProblem
-	// LateExpressions makes an expression that does not compile a warning: it fails
+	// DeferredExpressions makes an expression that does not compile a warning: it fails
 	// when it is evaluated (quirks.MapsAsTheyCome).
-	LateExpressions bool
+	DeferredExpressions bool
 }
 
 var stepID = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
@@ -379,7 +379,7 @@ func (c *checker) template(v json.RawMessage, field string) *expr.Template {
 		f := fault.From(err)
 		p := c.problem(f.Code, field, "%s", f.Message)
 		p.Pointer += expr.Pointer(err)
-		if c.opts.LateExpressions && t != nil {
+		if c.opts.DeferredExpressions && t != nil {
 			c.warnings = append(c.warnings, p)
 			continue
 		}

@@ -418,15 +418,15 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// With LateExpressions an expression that does not compile is a warning, and its
+// With DeferredExpressions an expression that does not compile is a warning, and its
 // step fails when it gets there, after the steps before it.
-func TestLateExpressions(t *testing.T) {
+func TestDeferredExpressions(t *testing.T) {
 	text := workflowText(
 		`{"id":"first","primitive":"page.info"},{"id":"bad","primitive":"page.info","args":{"x":"a {% input.x %}"}}`,
 		`"{% ( %}"`,
 	)
 	p, problems := workflow.Compile(
-		json.RawMessage(text), workflow.CompileOptions{Engine: theEngine(t), LateExpressions: true},
+		json.RawMessage(text), workflow.CompileOptions{Engine: theEngine(t), DeferredExpressions: true},
 	)
 	if len(problems) > 0 || len(p.Warnings()) < 2 {
 		t.Fatalf("problems %v, warnings %v", problems, p.Warnings())

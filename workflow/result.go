@@ -63,7 +63,7 @@ func (r *run) resultOf(res primitives.Result) result {
 	return resultOf(res)
 }
 
-// swallowed says whether the extension takes this answer of a primitive for a
+// swallowed reports whether the extension takes this answer of a primitive for a
 // success: it checks only whether the primitive answered at all, not at what.
 func swallowed(res primitives.Result) bool {
 	if res.Err == nil {

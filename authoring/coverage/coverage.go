@@ -16,8 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/authoring/lint"
-	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
@@ -116,7 +116,7 @@ func Least(pages []Page) int {
 }
 
 func covered(ctx context.Context, page primitives.Page, targets []descriptor.Descriptor) (Page, error) {
-	s, err := survey.Take(ctx, page)
+	s, err := inspect.Take(ctx, page)
 	if err != nil {
 		return Page{}, err
 	}
@@ -155,7 +155,7 @@ func covered(ctx context.Context, page primitives.Page, targets []descriptor.Des
 			p.Reached++
 			continue
 		}
-		i := slices.IndexFunc(s.Controls, func(c survey.Control) bool { return c.Handle == g.members[0] })
+		i := slices.IndexFunc(s.Controls, func(c inspect.Control) bool { return c.Handle == g.members[0] })
 		left = append(left, s.Controls[i].Seen)
 		p.NotReached = append(p.NotReached, *g)
 	}
@@ -185,7 +185,7 @@ func covered(ctx context.Context, page primitives.Page, targets []descriptor.Des
 }
 
 // keyOf is the same for a control of each entry of a list.
-func keyOf(c survey.Control) string {
+func keyOf(c inspect.Control) string {
 	if !c.Repeated {
 		return c.Handle
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
@@ -20,7 +20,7 @@ import (
 // as shown.
 const (
 	settleTime = 2 * time.Second
-	calm       = 800 * time.Millisecond // filters wait for half a second without a key
+	quietTime  = 800 * time.Millisecond // filters wait for half a second without a key
 )
 
 // mostEnds is how many ends are tried, mostRefused how many of them may not come again, mostTold how many are lines of
@@ -72,7 +72,7 @@ func (l *learning) says() bool { return l.end() != nil && l.end().says }
 // asserts is whether the session itself asserts something at its end.
 func (l *learning) asserts() bool {
 	return slices.ContainsFunc(l.steps[min(l.last, len(l.steps)):], func(s *step) bool {
-		return s.op.meant.Keep == "assert"
+		return s.op.goal.Keep == "assert"
 	})
 }
 
@@ -98,7 +98,7 @@ func (e *ending) proven() string {
 	return "what appeared at the end appears again, and the action fails without it"
 }
 
-// lacks says whether an action failed because its end did not come.
+// lacks reports whether an action failed because its end did not come.
 func (e *ending) lacks(failure string) bool {
 	return strings.HasSuffix(failure, "(step done)") || strings.HasSuffix(failure, "(step before)")
 }
@@ -188,8 +188,8 @@ func (e *ending) state() string {
 
 // moment is what the page is like before or after the last step.
 type moment struct {
-	page   survey.Page
-	states survey.States
+	page   inspect.Page
+	states inspect.States
 	lines  []string // of the text that the page shows
 	at     time.Time
 }
@@ -217,9 +217,9 @@ func (s *session) lines(ctx context.Context) []string {
 
 func momentOf(ctx context.Context, p primitives.Page) (m moment, err error) {
 	m.at = time.Now()
-	m.page, err = survey.Take(ctx, p)
+	m.page, err = inspect.Take(ctx, p)
 	if err == nil {
-		m.states, err = survey.TakeStates(ctx, p)
+		m.states, err = inspect.TakeStates(ctx, p)
 	}
 	return m, err
 }
@@ -253,7 +253,7 @@ func (s *session) ending(ctx context.Context, before moment) error {
 		}
 		left := time.Until(deadline)
 		if len(ends) > 0 {
-			left = min(left, calm-time.Since(since))
+			left = min(left, quietTime-time.Since(since))
 		}
 		if left <= 0 {
 			s.l.ends, s.l.took = ends, time.Since(before.at)
@@ -284,9 +284,9 @@ func (l *learning) endings(
 		}
 		ends = append(ends, ending{kind: reached, url: part})
 	}
-	appeared := survey.Appeared(before.page, after.page)
-	reworded := survey.Reworded(before.page, after.page)
-	changes := survey.Changes(before.page, after.page, before.states, after.states)
+	appeared := inspect.Appeared(before.page, after.page)
+	reworded := inspect.Reworded(before.page, after.page)
+	changes := inspect.Changes(before.page, after.page, before.states, after.states)
 	var seen []likeness.Seen
 	for _, m := range slices.Concat(appeared, reworded) {
 		seen = append(seen, m.Seen)
@@ -299,7 +299,7 @@ func (l *learning) endings(
 		return nil, err
 	}
 	for i, m := range slices.Concat(appeared, reworded) {
-		if at := l.naming(m.Seen, unique[i], i >= len(appeared)); at != nil && i < len(appeared) {
+		if at := l.locate(m.Seen, unique[i], i >= len(appeared)); at != nil && i < len(appeared) {
 			ends = append(ends, ending{kind: appears, locator: at, says: m.Rank() == 4 || m.Rank() == 1})
 		} else if at != nil {
 			ends = append(ends, ending{kind: another, locator: at})
@@ -312,26 +312,26 @@ func (l *learning) endings(
 	for i, c := range changes {
 		found := unique[len(appeared)+len(reworded)+i]
 		switch c.What {
-		case survey.Gone:
+		case inspect.Gone:
 			ends = append(ends, l.vanishing(c.Seen)...)
 			continue
-		case survey.NewValue:
+		case inspect.NewValue:
 			if l.own(c.Seen) {
 				continue // that is what was done, and not what came of it
 			}
 		}
-		at := l.naming(c.Seen, found, c.What == survey.NewText)
+		at := l.locate(c.Seen, found, c.What == inspect.NewText)
 		if at == nil {
 			continue
 		}
 		switch c.What {
-		case survey.NewText:
+		case inspect.NewText:
 			ends = append(ends, ending{kind: another, locator: at})
-		case survey.NewValue:
+		case inspect.NewValue:
 			ends = append(ends, ending{kind: revalued, locator: at})
-		case survey.NewState:
+		case inspect.NewState:
 			if selector, _ := at["selector"].(string); !l.varies(c.To) {
-				state := survey.StateSelector(c.State, c.To)
+				state := inspect.StateSelector(c.State, c.To)
 				at["selector"] = selector + state
 				if selectors := fallbacks(found, selector, state); len(selectors) > 0 {
 					at["fallback"] = selectors
@@ -355,7 +355,7 @@ func (l *learning) told(before, after moment) (ends []ending) {
 		for _, in := range l.inputs {
 			v := unquote(in.value)
 			once := len(v) > 1 && strings.Count(line, v) == 1 && !l.mixes(line, in)
-			if !once || in.secret || in.choice || in.listing || len(ends) == mostTold {
+			if !once || in.secret || in.choice || in.isArray || len(ends) == mostTold {
 				continue
 			}
 			ends = append(ends, ending{kind: told, line: line, about: in})
@@ -365,7 +365,8 @@ func (l *learning) told(before, after moment) (ends []ending) {
 	return ends
 }
 
-// mixes says whether another argument than this one has its value in a line, which is then another with other values.
+// mixes reports whether another argument than this one has its value in a line, which is then another with other
+// values.
 func (l *learning) mixes(line string, but *input) bool {
 	return slices.ContainsFunc(l.inputs, func(in *input) bool {
 		v := unquote(in.value)
@@ -381,9 +382,9 @@ func (e *ending) placed() int {
 	return 0
 }
 
-// naming is the best locator of an element that does not go by what an argument says, nor
+// locate is the best locator of an element that does not go by what an argument says, nor
 // where rewords is set by the text that is about to change.
-func (l *learning) naming(e likeness.Seen, found []locators.Locator, rewords bool) map[string]any {
+func (l *learning) locate(e likeness.Seen, found []locators.Locator, rewords bool) map[string]any {
 	for _, u := range found {
 		if u.Kind == locators.Text || u.Kind == locators.RoleName && (l.varies(u.Name) || rewords && u.Name == e.Text) {
 			continue
@@ -412,14 +413,14 @@ func fallbacks(found []locators.Locator, first, state string) (out []string) {
 func (l *learning) vanishing(e likeness.Seen) []ending {
 	var out []ending
 	for _, u := range locators.Ranked(e) {
-		if at := l.naming(e, []locators.Locator{u}, false); at != nil && u.Kind != locators.Structure && len(out) < 2 {
+		if at := l.locate(e, []locators.Locator{u}, false); at != nil && u.Kind != locators.Structure && len(out) < 2 {
 			out = append(out, ending{kind: vanishes, locator: at})
 		}
 	}
 	return out
 }
 
-// own says whether an element is what the last step acted on.
+// own reports whether an element is what the last step acted on.
 func (l *learning) own(e likeness.Seen) bool {
 	t := l.steps[l.last].element()
 	if t == nil || t.Tag != e.Tag || t.Role != e.Role || t.Name != e.Name {
@@ -436,8 +437,8 @@ func (l *learning) reworks(before, after moment) *ending {
 	if !ok || last.op.primitive != "text.insert" && last.op.primitive != "text.type" || last.locator == nil {
 		return nil
 	}
-	i := slices.IndexFunc(after.states.Elements, func(e survey.State) bool { return l.own(e.Seen) && e.Value != nil })
-	j := slices.IndexFunc(before.states.Elements, func(e survey.State) bool { return l.own(e.Seen) && e.Value != nil })
+	i := slices.IndexFunc(after.states.Elements, func(e inspect.State) bool { return l.own(e.Seen) && e.Value != nil })
+	j := slices.IndexFunc(before.states.Elements, func(e inspect.State) bool { return l.own(e.Seen) && e.Value != nil })
 	if i < 0 || j < 0 || last.op.text("mode") != "replace" && *before.states.Elements[j].Value != "" {
 		return nil
 	}
@@ -481,10 +482,10 @@ func (l *learning) refute(ctx context.Context) error {
 	}
 	said := make([]string, len(l.ends))
 	refuted := make([]bool, len(l.ends))
-	until := time.Now().Add(min(l.took, longestWatch) + calm)
+	until := time.Now().Add(min(l.took, longestWatch) + quietTime)
 	for turn := 0; turn < 2 || time.Now().Before(until); turn++ {
 		if turn > 0 {
-			s.changed(ctx, calm)
+			s.changed(ctx, quietTime)
 		}
 		for i, e := range l.ends {
 			if !refuted[i] {
@@ -502,7 +503,7 @@ func (l *learning) refute(ctx context.Context) error {
 	return nil
 }
 
-// refutes says whether an end is there without the last step. said is what its element said the time before.
+// refutes reports whether an end is there without the last step. said is what its element said the time before.
 func (s *session) refutes(ctx context.Context, e ending, said *string, again bool) bool {
 	there := func(state string) bool {
 		return s.call(ctx, "locator.wait_for", map[string]any{

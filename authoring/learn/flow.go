@@ -32,7 +32,7 @@ type op struct {
 	// at is the number of the call, from 1, for messages.
 	at     int
 	to     *record.Target // where a drag ends
-	meant  record.Meant
+	goal   record.Intent
 	person bool // a person did it, who means the element and not a selector
 	// with is the same step in another session, nil without one.
 	with *op
@@ -70,17 +70,17 @@ func flowOf(calls []record.Call) *flow {
 				at:        i + 1,
 				ok:        s.End != nil && s.End.OK,
 			}
-			if s.Meant != nil {
-				o.meant, o.person = *s.Meant, true
+			if s.Intent != nil {
+				o.goal, o.person = *s.Intent, true
 			}
 			if s.End != nil {
 				o.output = s.End.Output
 			}
-			if json.Unmarshal(s.Arguments, &o.args) != nil || !o.acts && !isRead(s.Primitive) && o.meant.Keep == "" {
+			if json.Unmarshal(s.Arguments, &o.args) != nil || !o.acts && !isRead(s.Primitive) && o.goal.Keep == "" {
 				continue
 			}
 			o.locator = locatorOf(o)
-			if n := len(f.ops); n > 0 && !leads(o) {
+			if n := len(f.ops); n > 0 && !navigates(o) {
 				f.ops[n-1].after = append(f.ops[n-1].after, c.URL)
 			}
 			f.ops = append(f.ops, o)
@@ -137,7 +137,7 @@ func (o *op) text(name string) string {
 	return s
 }
 
-// same says whether two operations do the same to the same element.
+// same reports whether two operations do the same to the same element.
 func (o *op) same(p *op) bool {
 	return o.primitive == p.primitive && o.element() == p.element() && sameArgs(o, p)
 }
@@ -271,8 +271,8 @@ func (f *flow) rewritten() {
 	})
 }
 
-// bare is an address without its fragment.
-func bare(address string) string {
+// withoutFragment is an address without its fragment.
+func withoutFragment(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return address
@@ -281,14 +281,14 @@ func bare(address string) string {
 	return u.String()
 }
 
-// stays says whether no other page was seen after a step.
+// stays reports whether no other page was seen after a step.
 func (o *op) stays() bool {
-	return !slices.ContainsFunc(o.after, func(a string) bool { return bare(a) != bare(o.before) })
+	return !slices.ContainsFunc(o.after, func(a string) bool { return withoutFragment(a) != withoutFragment(o.before) })
 }
 
-// reached says whether a page was seen after a step.
+// reached reports whether a page was seen after a step.
 func (o *op) reached(address string) bool {
-	return slices.ContainsFunc(o.after, func(a string) bool { return bare(a) == bare(address) })
+	return slices.ContainsFunc(o.after, func(a string) bool { return withoutFragment(a) == withoutFragment(address) })
 }
 
 // detours drops the way to a page and back, where nothing was written meanwhile.
@@ -302,7 +302,7 @@ func (f *flow) detours() {
 				continue
 			}
 			between := f.ops[i : j+1]
-			if slices.ContainsFunc(between, func(o *op) bool { return o.acts && !leads(o) }) {
+			if slices.ContainsFunc(between, func(o *op) bool { return o.acts && !navigates(o) }) {
 				continue
 			}
 			f.notes = append(f.notes, report.Count(j-i+1, "step")+" left out: a way to another page and back")
@@ -313,7 +313,7 @@ func (f *flow) detours() {
 	}
 }
 
-// chooses says whether a step clicks an entry of a drawn list of choices.
+// chooses reports whether a step clicks an entry of a drawn list of choices.
 func (o *op) chooses() bool {
 	if o.primitive != "pointer.click" || o.person || o.target == nil || o.target.Element == nil {
 		return false
@@ -352,7 +352,7 @@ func (f *flow) acting(from, most int) (out []int) {
 	return out
 }
 
-// reopened says whether another step clicks what a step has clicked, which now shows what was chosen.
+// reopened reports whether another step clicks what a step has clicked, which now shows what was chosen.
 func (o *op) reopened(again *op, chosen string) bool {
 	if again.primitive != o.primitive || o.target == nil || again.target == nil ||
 		again.target.Frame != o.target.Frame {
@@ -377,13 +377,13 @@ func (f *flow) searched() {
 			continue
 		}
 		i := j
-		for i > 0 && (!f.ops[i-1].acts || leads(f.ops[i-1]) || f.asks(i-1)) && f.ops[i-1].meant.Keep == "" {
+		for i > 0 && (!f.ops[i-1].acts || navigates(f.ops[i-1]) || f.isSearch(i-1)) && f.ops[i-1].goal.Keep == "" {
 			i--
 		}
 		for i < j && !f.ops[i].acts {
 			i++
 		}
-		if !slices.ContainsFunc(f.ops[i:j], func(o *op) bool { return o.acts && !leads(o) }) {
+		if !slices.ContainsFunc(f.ops[i:j], func(o *op) bool { return o.acts && !navigates(o) }) {
 			continue
 		}
 		f.notes = append(
@@ -394,8 +394,8 @@ func (f *flow) searched() {
 	}
 }
 
-// asks says whether a step is part of a search: what is written stands in the address that is reached then.
-func (f *flow) asks(i int) bool {
+// isSearch reports whether a step is part of a search: what is written stands in the address that is reached then.
+func (f *flow) isSearch(i int) bool {
 	o := f.ops[i]
 	sends := i
 	if o.primitive == "text.insert" || o.primitive == "text.type" {
@@ -426,8 +426,8 @@ func (f *flow) asks(i int) bool {
 	})
 }
 
-// leads says whether an operation only goes somewhere.
-func leads(o *op) bool {
+// navigates reports whether an operation only goes somewhere.
+func navigates(o *op) bool {
 	switch o.primitive {
 	case "browser.navigate", "page.history", "viewport.scroll", "pointer.move", "page.hover":
 		return true

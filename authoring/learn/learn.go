@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
@@ -145,7 +145,7 @@ func learnOf(ctx context.Context, h Host, sessions [][]record.Call, o Options, w
 		aligned(l.f, g)
 		l.f.guessed = l.f.guessed || g.guessed
 	}
-	l.out.Start = naming.First(o.Start, l.f.start)
+	l.out.Start = ident.First(o.Start, l.f.start)
 	l.out.Cost.SessionCalls, l.out.Cost.SessionBytes = l.f.calls, l.f.bytes
 	for _, part := range []func(context.Context) error{l.prepare, l.rehearse, l.chooseEnd, l.write, l.confirm} {
 		if err := part(ctx); err != nil {
@@ -167,7 +167,7 @@ func learnOf(ctx context.Context, h Host, sessions [][]record.Call, o Options, w
 func (l *learning) prepare(context.Context) error {
 	l.last = -1
 	for _, o := range l.f.ops {
-		if !o.acts && o.locator == nil && o.meant.Keep == "" &&
+		if !o.acts && o.locator == nil && o.goal.Keep == "" &&
 			(o.primitive == "locator.text_content" || o.primitive == "locator.value") {
 			l.f.notes = append(l.f.notes, fmt.Sprintf("the read of call %d went by a ref and is left out", o.at))
 			continue
@@ -191,7 +191,7 @@ func (l *learning) prepare(context.Context) error {
 	}
 	l.valued()
 	l.steps = slices.DeleteFunc(l.steps, func(s *step) bool {
-		return !s.op.acts && !s.used && s.op.meant.Keep == "" && l.before(s)
+		return !s.op.acts && !s.used && s.op.goal.Keep == "" && l.before(s)
 	})
 	l.loops()
 	l.number()
@@ -218,7 +218,7 @@ func (l *learning) ordered() {
 // maxSteps leaves room for the steps that check the end.
 const maxSteps = 23
 
-// before says whether a step comes before the last one that acts.
+// before reports whether a step comes before the last one that acts.
 func (l *learning) before(s *step) bool { return slices.Index(l.steps, s) < l.last }
 
 // number gives steps their ids, and finds the last one that acts.
@@ -238,13 +238,13 @@ func (l *learning) number() {
 			continue
 		}
 		verb := primitives.StepOf(s.op.primitive).ID
-		if s.op.meant.Keep == "assert" {
+		if s.op.goal.Keep == "assert" {
 			verb = "see"
 		}
-		name := naming.First(verb, strings.ReplaceAll(s.op.primitive, ".", "_"))
-		if e := s.element(); e != nil && naming.Slug(e.Name) != "" {
-			name += "_" + naming.Slug(e.Name)
-		} else if k := naming.Slug(s.op.text("key")); k != "" {
+		name := ident.First(verb, strings.ReplaceAll(s.op.primitive, ".", "_"))
+		if e := s.element(); e != nil && ident.Slug(e.Name) != "" {
+			name += "_" + ident.Slug(e.Name)
+		} else if k := ident.Slug(s.op.text("key")); k != "" {
 			name += "_" + k
 		}
 		s.id = freeIn(used, name)
@@ -293,10 +293,10 @@ func (l *learning) loops() {
 			varying = append(varying, n[len(before):len(n)-len(after)])
 		}
 		in := &input{
-			name:    l.free(naming.First(naming.Slug(strings.TrimSpace(before+after)), "items")),
+			name:    l.free(ident.First(ident.Slug(strings.TrimSpace(before+after)), "items")),
 			value:   encode(varying),
 			choice:  true,
-			listing: true,
+			isArray: true,
 			schema:  sample.Property{Type: "array", Title: "names of what is clicked"},
 		}
 		l.inputs = append(l.inputs, in)
@@ -332,7 +332,7 @@ func (l *learning) write(context.Context) error {
 		l.out.Action = l.o.Name
 	}
 	if l.out.Action == "" {
-		area := naming.First(naming.Slug(strings.Trim(u.Path, "/")), naming.Slug(u.Hostname()), "site")
+		area := ident.First(ident.Slug(strings.Trim(u.Path, "/")), ident.Slug(u.Hostname()), "site")
 		l.out.Action = area + "." + l.steps[l.last].id
 	}
 	l.out.Inputs = []string{}
@@ -384,7 +384,7 @@ func (l *learning) schema() ordered {
 	properties := ordered{}
 	required := []string{}
 	for _, in := range l.inputs {
-		if in.listing {
+		if in.isArray {
 			properties = append(properties, member{in.name, ordered{
 				{"type", "array"}, {"title", in.schema.Title}, {"items", ordered{{"type", "string"}}}, {"maxItems", 50},
 			}})
@@ -421,9 +421,9 @@ func (l *learning) workflow() []any {
 				}, member{"max_attempts", 30})
 			}
 		}
-		if s.op.meant.Keep == "assert" && s.op.primitive == "locator.text_content" {
+		if s.op.goal.Keep == "assert" && s.op.primitive == "locator.text_content" {
 			w = append(w, member{
-				"retry_until", "{% $contains(steps." + s.id + ".output.text, " + l.worded(s.op.meant.Expected) + ") %}",
+				"retry_until", "{% $contains(steps." + s.id + ".output.text, " + l.worded(s.op.goal.Expected) + ") %}",
 			}, member{"max_attempts", 30})
 		}
 		if s.op.primitive == closesDialog { // it opens a moment after what opens it
@@ -470,7 +470,7 @@ func (l *learning) worded(text string) string {
 				v = string(in.value)
 			}
 		}
-		if len(v) < 2 || in.secret || in.listing {
+		if len(v) < 2 || in.secret || in.isArray {
 			continue
 		}
 		var next []piece
@@ -556,7 +556,7 @@ func (l *learning) arguments(s *step) ordered {
 func (l *learning) output() any {
 	var parts []string
 	for i, s := range l.steps {
-		if keep := s.op.meant.Keep; s.op.acts || keep == "assert" || i < l.last && keep == "" {
+		if keep := s.op.goal.Keep; s.op.acts || keep == "assert" || i < l.last && keep == "" {
 			continue
 		}
 		path := readMember(s.op.primitive)

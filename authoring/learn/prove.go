@@ -143,7 +143,7 @@ func (l *learning) rehearse(ctx context.Context) error {
 // leaveKey has the arguments of the key by which a person leaves a field.
 var leaveKey = map[string]any{"key": "Tab"}
 
-// leaves says whether a step writes into a field that pages hear of when it is left. Fields that show a list while
+// leaves reports whether a step writes into a field that pages hear of when it is left. Fields that show a list while
 // something is written keep the focus.
 func (st *step) leaves() bool {
 	e := st.element()
@@ -319,11 +319,11 @@ func (st *step) take(
 		!slices.ContainsFunc(found, func(l locators.Locator) bool { return l.Kind == locators.RoleName }) {
 		st.name = "" // its name tells it from no other: it stays the one that was chosen
 	}
-	if st.op.meant.Keep != "" { // what it says may be another text each time
-		if lasting := slices.DeleteFunc(slices.Clone(found), func(l locators.Locator) bool {
+	if st.op.goal.Keep != "" { // what it says may be another text each time
+		if stable := slices.DeleteFunc(slices.Clone(found), func(l locators.Locator) bool {
 			return l.Kind == locators.Text || l.Kind == locators.RoleName && l.Name == e.Text
-		}); len(lasting) > 0 {
-			found = lasting
+		}); len(stable) > 0 {
+			found = stable
 		}
 	}
 	if st.name != "" {
@@ -486,7 +486,7 @@ func (s *session) site(
 	})
 }
 
-// varies says whether a text has a value in it that is an argument.
+// varies reports whether a text has a value in it that is an argument.
 func (l *learning) varies(text string) bool {
 	return slices.ContainsFunc(l.inputs, func(in *input) bool {
 		v := unquote(in.value)
@@ -583,7 +583,7 @@ func (l *learning) others(values map[string]json.RawMessage) (out map[string]jso
 		switch {
 		case second:
 			out[in.name] = in.other
-		case in.choice && !in.listing && len(in.options) > 1:
+		case in.choice && !in.isArray && len(in.options) > 1:
 			at := slices.Index(in.options, unquote(in.value))
 			out[in.name] = encode(in.options[(at+1)%len(in.options)])
 			made = true

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
@@ -35,7 +35,7 @@ func (l *Learned) Save(root string) (Saved, error) {
 			fault.InvalidInput, "the start %s names no site to save the action for", fault.Clip(l.Start, 100),
 		)
 	}
-	name := naming.First(naming.Slug(strings.ReplaceAll(l.Action, ".", " ")), "action")
+	name := ident.First(ident.Slug(strings.ReplaceAll(l.Action, ".", " ")), "action")
 	file := filepath.Join(
 		root, "scopes", "private", "sites", strings.ToLower(u.Hostname()), "learned", name, "actions.json",
 	)

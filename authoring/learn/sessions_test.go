@@ -255,7 +255,7 @@ func (s *visit) tokens(text string) int {
 	return n
 }
 
-func (s *visit) look() error {
+func (s *visit) snapshot() error {
 	reply := s.call("page.snapshot", map[string]any{})
 	if reply.Err != nil {
 		return reply.Err
@@ -303,14 +303,14 @@ func (s *visit) until(there func() bool) bool {
 		if n > 0 {
 			time.Sleep(250 * time.Millisecond) // an agent that sees nothing yet looks again
 		}
-		if s.look() == nil && there() {
+		if s.snapshot() == nil && there() {
 			return true
 		}
 	}
 	return false
 }
 
-// holds says whether the page is as a task leaves it.
+// holds reports whether the page is as a task leaves it.
 func (s *visit) holds(expect string) bool {
 	if then, ok := strings.CutPrefix(expect, "js:"); ok {
 		return s.evaluate("(async () => String(!!(await ("+then+"))))()") == "true"

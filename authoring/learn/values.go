@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
@@ -24,7 +24,7 @@ type input struct {
 	secret  bool
 	choice  bool     // one of a list of the page: another value cannot be made up
 	options []string // what is known of that list
-	listing bool     // an array
+	isArray bool     // an array
 }
 
 // aligned pairs the steps of two sessions of the same task. What is in one alone is
@@ -136,7 +136,7 @@ func (l *learning) valued() {
 					continue // the same in both: it belongs to the task
 				}
 			}
-			if s.op.meant.Fixed {
+			if s.op.goal.Fixed {
 				continue
 			}
 			if strings.Contains(unquote(raw), "{{secret:") { // the call names it: a map alone may type no secret
@@ -176,13 +176,13 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 	}
 	label := member
 	if e := s.element(); e != nil {
-		label = naming.First(
+		label = ident.First(
 			strings.TrimRight(e.Name, " *:"), e.Attributes["placeholder"],
 			e.Attributes["name"], e.Attributes["id"], member,
 		)
 	}
 	in := &input{
-		name:   l.free(naming.First(naming.Slug(label), member)),
+		name:   l.free(ident.First(ident.Slug(label), member)),
 		value:  raw,
 		other:  other,
 		schema: sample.Property{Type: "string", Title: clip(label)},
@@ -190,13 +190,13 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 	in.choice = s.op.primitive == "dom.select_option" || s.op.primitive == "page.select" ||
 		s.op.primitive == "upload.set_files"
 	if raw[0] == '[' {
-		in.schema.Type, in.listing = "array", true
+		in.schema.Type, in.isArray = "array", true
 	}
-	in.options = s.op.meant.Options
-	if in.choice && !in.listing {
+	in.options = s.op.goal.Options
+	if in.choice && !in.isArray {
 		in.schema.Enum = in.options
 	}
-	in.limited(s.op.meant)
+	in.limited(s.op.goal)
 	if e := s.element(); e != nil && e.Role == "combobox" {
 		in.choice = true // what is offered for another text, nobody knows
 	}
@@ -219,7 +219,7 @@ func (l *learning) argument(s *step, member string, raw, other json.RawMessage) 
 }
 
 // limited puts into the schema what the field says of itself.
-func (in *input) limited(m record.Meant) {
+func (in *input) limited(m record.Intent) {
 	number := func(name string) *float64 {
 		v, err := strconv.ParseFloat(m.Limits[name], 64)
 		if err != nil {
@@ -328,7 +328,7 @@ func paths(raw json.RawMessage, value string) []string {
 func plainPath(p string) string {
 	parts := strings.Split(p, "`")
 	for i := 1; i < len(parts); i += 2 {
-		if naming.Slug(parts[i]) != strings.ToLower(parts[i]) {
+		if ident.Slug(parts[i]) != strings.ToLower(parts[i]) {
 			parts[i] = "`" + parts[i] + "`"
 		}
 	}
@@ -344,11 +344,11 @@ func (l *learning) named() {
 			l.templated(s)
 			continue
 		}
-		if e == nil || e.Name == "" || s.op.meant.Keep != "" {
+		if e == nil || e.Name == "" || s.op.goal.Keep != "" {
 			continue
 		}
-		if s.op.meant.Choice != "" && s.op.with == nil {
-			l.choice(s, s.op.meant.Choice)
+		if s.op.goal.Choice != "" && s.op.with == nil {
+			l.choice(s, s.op.goal.Choice)
 			continue
 		}
 		if s.op.with != nil && s.op.with.target != nil && s.op.with.target.Element != nil &&
@@ -361,10 +361,10 @@ func (l *learning) named() {
 			in := l.inputFor(a, b)
 			if in == nil {
 				in = &input{
-					name:   l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), e.Role, "item")),
+					name:   l.free(ident.First(ident.Slug(strings.TrimSpace(before+" "+after)), e.Role, "item")),
 					value:  encode(a),
 					other:  encode(b),
-					schema: sample.Property{Type: "string", Title: "which " + naming.First(e.Role, e.Tag)},
+					schema: sample.Property{Type: "string", Title: "which " + ident.First(e.Role, e.Tag)},
 					choice: true,
 				}
 				l.inputs = append(l.inputs, in)
@@ -395,11 +395,11 @@ func (l *learning) choice(s *step, title string) {
 	if in == nil {
 		title = strings.TrimRight(title, " *:")
 		in = &input{
-			name:    l.free(naming.First(naming.Slug(title), e.Role)),
+			name:    l.free(ident.First(ident.Slug(title), e.Role)),
 			value:   encode(e.Name),
 			choice:  true,
-			options: s.op.meant.Options,
-			schema:  sample.Property{Type: "string", Title: clip(naming.First(title, e.Role))},
+			options: s.op.goal.Options,
+			schema:  sample.Property{Type: "string", Title: clip(ident.First(title, e.Role))},
 		}
 		l.inputs = append(l.inputs, in)
 	}
@@ -413,7 +413,7 @@ func (l *learning) choiceOf(at int) string {
 		if !s.op.acts || e == nil || s.op.chooses() {
 			continue
 		}
-		return naming.First(e.Name, e.Near, e.Attributes["placeholder"], e.Attributes["name"], e.Attributes["id"])
+		return ident.First(e.Name, e.Near, e.Attributes["placeholder"], e.Attributes["name"], e.Attributes["id"])
 	}
 	return ""
 }
@@ -439,7 +439,7 @@ func (l *learning) templated(s *step) {
 			in := l.inputFor(x, y)
 			if in == nil {
 				in = &input{
-					name:   l.free(naming.First(naming.Slug(strings.TrimSpace(before+" "+after)), "item")),
+					name:   l.free(ident.First(ident.Slug(strings.TrimSpace(before+" "+after)), "item")),
 					value:  encode(x),
 					other:  encode(y),
 					schema: sample.Property{Type: "string", Title: "which one"},

@@ -19,31 +19,31 @@ var unjudgedInTargets = strings.Fields("fallback_selectors confidence")
 
 // keyOf is a condition in one form: "exists" or "visible" with a target, or all that it says.
 func keyOf(condition map[string]any) string {
-	bare := maps.Clone(condition)
+	plain := maps.Clone(condition)
 	for _, name := range unjudged {
-		delete(bare, name)
+		delete(plain, name)
 	}
-	target, ok := bare["target"].(map[string]any)
+	target, ok := plain["target"].(map[string]any)
 	if !ok {
-		return encoded(bare)
+		return encoded(plain)
 	}
-	bare["target"] = targetKey(target)
-	others := slices.Sorted(maps.Keys(bare))
+	plain["target"] = targetKey(target)
+	others := slices.Sorted(maps.Keys(plain))
 	switch {
-	case len(others) == 1, len(others) == 2 && bare["exists"] == true:
+	case len(others) == 1, len(others) == 2 && plain["exists"] == true:
 		return "exists " + targetKey(target)
-	case len(others) == 2 && bare["visible"] == true:
+	case len(others) == 2 && plain["visible"] == true:
 		return "visible " + targetKey(target)
 	}
-	return encoded(bare)
+	return encoded(plain)
 }
 
 func targetKey(target map[string]any) string {
-	bare := maps.Clone(target)
+	plain := maps.Clone(target)
 	for _, name := range unjudgedInTargets {
-		delete(bare, name)
+		delete(plain, name)
 	}
-	return encoded(bare)
+	return encoded(plain)
 }
 
 func encoded(v any) string {

@@ -204,7 +204,7 @@ func (c *checker) tool(pointer string, t map[string]any, calls []Call) {
 	c.inputs(pointer, name, t, steps, calls)
 }
 
-// promised says whether a projection or a transition says what holds after an action.
+// promised reports whether a projection or a transition says what holds after an action.
 func (c *checker) promised(name string) bool {
 	for _, p := range c.list("state_projections") {
 		if member(p, "postconditions", name) != nil {
@@ -271,7 +271,7 @@ func (c *checker) inputs(pointer, name string, t map[string]any, steps []any, ca
 	}
 }
 
-// mentions says whether steps name an argument: as value_from, or as input.NAME in an
+// mentions reports whether steps name an argument: as value_from, or as input.NAME in an
 // expression.
 func mentions(steps, name string) bool {
 	for _, form := range []string{
@@ -300,11 +300,11 @@ func (c *checker) states() {
 		conditions[i] = map[string]bool{}
 		for _, d := range diagnostics {
 			if o, ok := d.(map[string]any); ok {
-				bare := maps.Clone(o)
+				plain := maps.Clone(o)
 				for _, name := range []string{"name", "description"} {
-					delete(bare, name)
+					delete(plain, name)
 				}
-				if key, err := json.Marshal(bare); err == nil {
+				if key, err := json.Marshal(plain); err == nil {
 					conditions[i][string(key)] = true
 				}
 			}
@@ -375,7 +375,7 @@ func (c *checker) targets(pointer string, v any) {
 	}
 }
 
-// operated says whether what stands at a pointer is part of an action: states may use
+// operated reports whether what stands at a pointer is part of an action: states may use
 // one locator that tells them apart.
 func operated(pointer string) bool { return strings.HasPrefix(pointer, "/tools/") }
 

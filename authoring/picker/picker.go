@@ -10,7 +10,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
@@ -69,7 +69,7 @@ func Elements(ctx context.Context, h Host, on runtime.Target, target string) ([]
 
 func picked(ctx context.Context, page primitives.Page, target string) ([]likeness.Seen, error) {
 	if target == "" {
-		p, err := survey.Take(ctx, page)
+		p, err := inspect.Take(ctx, page)
 		if err != nil {
 			return nil, err
 		}

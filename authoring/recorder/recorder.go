@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
 	"github.com/outrider-run/outrider/authoring/view"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
@@ -46,13 +46,13 @@ type Line struct {
 type Recorder struct {
 	opts Options
 
-	mu      sync.Mutex
-	waiting []heard
-	more    chan struct{} // has one element while something waits
-	closed  bool
-	open    map[int]bool                                 // tabs, by their ids
-	ids     map[primitives.Page]string                   // runtime ids of the pages
-	early   map[primitives.Page]*browser.ScreencastFrame // pictures of pages whose ids are not known yet
+	mu          sync.Mutex
+	waiting     []pageReport
+	more        chan struct{} // has one element while something waits
+	closed      bool
+	open        map[int]bool                                 // tabs, by their ids
+	ids         map[primitives.Page]string                   // runtime ids of the pages
+	earlyFrames map[primitives.Page]*browser.ScreencastFrame // pictures of pages whose ids are not known yet
 
 	steps    []*step
 	start    string
@@ -66,8 +66,8 @@ type Recorder struct {
 	finished bool
 }
 
-// heard is one event of a page.
-type heard struct {
+// pageReport is one event of a page.
+type pageReport struct {
 	tab    *browser.Tab
 	report said
 	dialog *primitives.Dialog
@@ -87,7 +87,7 @@ type step struct {
 	args      map[string]any
 	target    *record.Target
 	to        *record.Target
-	meant     record.Meant
+	intent    record.Intent
 	tab       *tab
 	url       string
 	from      said // the report that began it
@@ -146,14 +146,14 @@ const (
 // New makes a recorder of one person.
 func New(opts Options) *Recorder {
 	return &Recorder{
-		opts:    opts,
-		more:    make(chan struct{}, 1),
-		open:    map[int]bool{},
-		ids:     map[primitives.Page]string{},
-		early:   map[primitives.Page]*browser.ScreencastFrame{},
-		secrets: map[string]string{},
-		fields:  map[string]string{},
-		tabs:    map[*browser.Tab]*tab{},
+		opts:        opts,
+		more:        make(chan struct{}, 1),
+		open:        map[int]bool{},
+		ids:         map[primitives.Page]string{},
+		earlyFrames: map[primitives.Page]*browser.ScreencastFrame{},
+		secrets:     map[string]string{},
+		fields:      map[string]string{},
+		tabs:        map[*browser.Tab]*tab{},
 	}
 }
 
@@ -168,11 +168,11 @@ func (r *Recorder) Follow(options *runtime.Options) {
 func (r *Recorder) Report(t *browser.Tab, text []byte) {
 	var m said
 	if json.Unmarshal(text, &m) == nil {
-		r.hear(heard{tab: t, report: m})
+		r.enqueue(pageReport{tab: t, report: m})
 	}
 }
 
-func (r *Recorder) hear(h heard) {
+func (r *Recorder) enqueue(h pageReport) {
 	r.mu.Lock()
 	if len(r.waiting) < maxWaiting && !r.closed {
 		r.waiting = append(r.waiting, h)
@@ -223,15 +223,15 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		r.mu.Lock()
 		r.open[e.Tab.TabID] = true
 		r.ids[p] = e.Tab.RuntimeID
-		e.Picture = r.early[p] // a page that stays as it is shows no other
-		delete(r.early, p)
+		e.Picture = r.earlyFrames[p] // a page that stays as it is shows no other
+		delete(r.earlyFrames, p)
 		r.mu.Unlock()
 	}
 	if w := r.opts.View; w != nil {
 		r.mu.Lock()
 		id := r.ids[p]
 		if id == "" && e.Picture != nil {
-			r.early[p] = e.Picture
+			r.earlyFrames[p] = e.Picture
 		}
 		r.mu.Unlock()
 		switch {
@@ -244,7 +244,7 @@ func (r *Recorder) Page(p primitives.Page, e runtime.PageEvent) {
 		}
 	}
 	if t, ok := p.(*browser.Tab); ok && e.Dialog != nil && !e.Open {
-		r.hear(heard{tab: t, dialog: e.Dialog})
+		r.enqueue(pageReport{tab: t, dialog: e.Dialog})
 	}
 }
 
@@ -344,7 +344,7 @@ func (r *Recorder) Calls() []record.Call {
 			url = s.tab.url
 		}
 		id := fmt.Sprintf("s%d", i+1)
-		meant := s.meant
+		intent := s.intent
 		out[i] = record.Call{
 			CallEnd:  record.CallEnd{ID: id, Name: s.primitive, Arguments: args, OK: true, URL: url},
 			Before:   s.url,
@@ -355,11 +355,11 @@ func (r *Recorder) Calls() []record.Call {
 					Call:      id,
 					Primitive: s.primitive,
 					Arguments: args,
-					Acts:      s.meant.Keep == "",
+					Acts:      s.intent.Keep == "",
 					URL:       s.url,
 					Target:    s.target,
 					To:        s.to,
-					Meant:     &meant,
+					Intent:    &intent,
 				},
 				End: &record.StepEnd{ID: id, OK: true},
 			}},
@@ -396,11 +396,11 @@ func (r *Recorder) secret(m said) string {
 	key := m.field()
 	name := r.fields[key]
 	if name == "" {
-		base := naming.First(
-			naming.Slug(m.Element.Attributes["name"]), naming.Slug(m.Element.Name),
-			naming.Slug(m.Element.Attributes["id"]), "password",
+		base := ident.First(
+			ident.Slug(m.Element.Attributes["name"]), ident.Slug(m.Element.Name),
+			ident.Slug(m.Element.Attributes["id"]), "password",
 		)
-		taken := naming.Names{}
+		taken := ident.Names{}
 		for _, n := range r.fields {
 			taken[n] = true
 		}

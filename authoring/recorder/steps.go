@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
@@ -17,7 +17,7 @@ import (
 )
 
 // take understands one thing that happened.
-func (r *Recorder) take(ctx context.Context, h heard) {
+func (r *Recorder) take(ctx context.Context, h pageReport) {
 	t := r.tabs[h.tab]
 	if t == nil {
 		t = &tab{number: len(r.tabs) + 1, page: h.tab}
@@ -66,7 +66,7 @@ func (r *Recorder) take(ctx context.Context, h heard) {
 	t.acted = true
 }
 
-// plausible says whether a description can be one of the script: a world of the page cannot reach it, and yet.
+// plausible reports whether a description can be one of the script: a world of the page cannot reach it, and yet.
 func (m said) plausible() bool { return m.Element.Tag != "" && len(m.Element.Name) <= 1000 }
 
 // add adds a step and shows the one before, which is whole now.
@@ -122,7 +122,7 @@ func (m said) target() *record.Target {
 	return target(m.Element, m.Secret, frame)
 }
 
-// same says whether a step began at the element of a report.
+// same reports whether a step began at the element of a report.
 func (s *step) same(m said) bool {
 	return s != nil && m.Handle != "" && s.from.Handle == m.Handle && s.from.Doc == m.Doc
 }
@@ -213,7 +213,7 @@ func (r *Recorder) clicked(t *tab, m said) {
 		if last := r.last(); title == "" && last != nil && last.target != nil && last.primitive != "browser.navigate" {
 			title = last.target.Element.Name // what opened the list
 		}
-		s.meant.Choice, s.meant.Options = naming.First(title, "choice"), c.Options
+		s.intent.Choice, s.intent.Options = ident.First(title, "choice"), c.Options
 	}
 	r.add(t, s)
 }
@@ -243,7 +243,7 @@ func (r *Recorder) wrote(t *tab, m said) {
 		s = r.add(t, &step{primitive: "text.insert", target: m.target(), from: m})
 	}
 	s.args = map[string]any{"text": text, "mode": "replace"}
-	s.meant.Type, s.meant.Limits = m.Type, m.Limits
+	s.intent.Type, s.intent.Limits = m.Type, m.Limits
 }
 
 // typed takes keys and text that go into an editor, or to what has the focus.
@@ -323,7 +323,7 @@ func (r *Recorder) selected(t *tab, m said) {
 	} else if len(m.Values) > 0 {
 		s.args = map[string]any{"option": m.Values[0]}
 	}
-	s.meant.Options = m.Options
+	s.intent.Options = m.Options
 }
 
 func (r *Recorder) uploaded(t *tab, m said) {
@@ -367,7 +367,7 @@ func (r *Recorder) answered(t *tab, d primitives.Dialog) {
 		args["prompt_text"] = d.Answer
 	}
 	r.arrive(t)
-	r.add(t, &step{primitive: "browser.dismiss_dialog", args: args}).meant.Choice = ""
+	r.add(t, &step{primitive: "browser.dismiss_dialog", args: args}).intent.Choice = ""
 }
 
 // bar takes what was clicked in the bar.
@@ -406,11 +406,11 @@ func (r *Recorder) mark() {
 	}
 	switch e := s.target.Element; {
 	case s.primitive != "pointer.click":
-		s.meant.Fixed = !s.meant.Fixed
-	case s.meant.Choice != "":
-		s.meant.Choice = ""
+		s.intent.Fixed = !s.intent.Fixed
+	case s.intent.Choice != "":
+		s.intent.Choice = ""
 	case e.Name != "":
-		s.meant.Choice = naming.First(e.Role, e.Tag)
+		s.intent.Choice = ident.First(e.Role, e.Tag)
 	}
 }
 
@@ -426,13 +426,13 @@ func (r *Recorder) picked(ctx context.Context, t *tab, m said) {
 		primitive: "locator.text_content",
 		target:    target(e, false, frame),
 		from:      m,
-		meant:     record.Meant{Keep: "assert", Expected: e.Text},
+		intent:    record.Intent{Keep: "assert", Expected: e.Text},
 	}
 	switch {
 	case m.Do == "read":
-		s.meant = record.Meant{Keep: "read"}
+		s.intent = record.Intent{Keep: "read"}
 	case m.Do == "assert_visible" || e.Text == "":
-		s.primitive, s.meant.Expected = "locator.wait_for", ""
+		s.primitive, s.intent.Expected = "locator.wait_for", ""
 	}
 	r.add(t, s)
 }
@@ -469,7 +469,7 @@ func pointedAt(ctx context.Context, page *browser.Tab, x, y float64) (*likeness.
 // String is the step for people. What is typed into a secret field is not in it.
 func (s *step) String() string {
 	verb := primitives.StepOf(s.primitive).Verb
-	if s.meant.Keep == "assert" {
+	if s.intent.Keep == "assert" {
 		verb = "assert"
 	}
 	parts := []string{verb}
@@ -478,16 +478,16 @@ func (s *step) String() string {
 			parts = append(parts, fmt.Sprintf("%q", fmt.Sprint(v)))
 		}
 	}
-	if s.meant.Expected != "" {
-		parts = append(parts, fmt.Sprintf("%q", s.meant.Expected))
+	if s.intent.Expected != "" {
+		parts = append(parts, fmt.Sprintf("%q", s.intent.Expected))
 	}
 	where := func(word string, t *record.Target) {
 		if t == nil || t.Element == nil {
 			return
 		}
 		e := t.Element
-		parts = append(parts, strings.TrimSpace(word+" "+naming.First(e.Role, e.Tag)+" "+
-			fmt.Sprintf("%q", naming.First(e.Name, e.Text, e.Attributes["id"], e.Attributes["placeholder"]))))
+		parts = append(parts, strings.TrimSpace(word+" "+ident.First(e.Role, e.Tag)+" "+
+			fmt.Sprintf("%q", ident.First(e.Name, e.Text, e.Attributes["id"], e.Attributes["placeholder"]))))
 	}
 	if len(parts) > 1 {
 		where("in", s.target)

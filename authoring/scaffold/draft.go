@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/authoring/sample"
-	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
@@ -29,23 +29,23 @@ type action struct {
 	operate int // index of the step that a trial leaves out when it must not change the site, -1 for none
 	link    string
 	// pressed is the control that the last step clicks.
-	pressed *survey.Control
+	pressed *inspect.Control
 }
 
 // draft is what a page gives a map, before anything of it was tried.
 type draft struct {
-	page    survey.Page
+	page    inspect.Page
 	prefix  string
 	targets map[string]*locators.Target // by handle; nil when nothing names the element alone
 	actions []*action
 	report  *Report
-	used    naming.Names
+	used    ident.Names
 }
 
 // drafted reads the actions of a page. targets has what names each element.
-func drafted(page survey.Page, targets map[string]*locators.Target, report *Report, used naming.Names) *draft {
+func drafted(page inspect.Page, targets map[string]*locators.Target, report *Report, used ident.Names) *draft {
 	d := &draft{page: page, targets: targets, report: report, used: used}
-	d.prefix = naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
+	d.prefix = ident.First(ident.Slug(heading(page)), ident.Slug(page.Title), "page")
 	taken := map[string]bool{}
 	distinctFields(page.Controls)
 	for i := range page.Groups {
@@ -59,7 +59,7 @@ func drafted(page survey.Page, targets map[string]*locators.Target, report *Repo
 		switch {
 		case fillable(c):
 			d.loose(c)
-		case c.Tag == "a" && c.Href != "" && d.leads(c.Href):
+		case c.Tag == "a" && c.Href != "" && d.isOtherPage(c.Href):
 			d.navigation(c)
 		case c.Tag == "a" && c.Href != "" && !acts(c):
 			// It leads to another site, or to where one is.
@@ -72,8 +72,8 @@ func drafted(page survey.Page, targets map[string]*locators.Target, report *Repo
 
 // distinctFields finds the fields of forms that are laid out as a table: each row has another field. The
 // fields of the entries of a list have one name, but for a number.
-func distinctFields(controls []survey.Control) {
-	plain := func(c survey.Control) string {
+func distinctFields(controls []inspect.Control) {
+	plain := func(c inspect.Control) string {
 		digits := func(r rune) rune {
 			if r >= '0' && r <= '9' {
 				return -1
@@ -96,7 +96,7 @@ func distinctFields(controls []survey.Control) {
 }
 
 // heading is the main heading of a page.
-func heading(page survey.Page) string {
+func heading(page inspect.Page) string {
 	for level := 1; level <= 2; level++ {
 		for _, m := range page.Marks {
 			if m.Level == level && m.Name != "" {
@@ -109,8 +109,8 @@ func heading(page survey.Page) string {
 
 var typed = strings.Fields("text email password search tel url number date time datetime-local month week color")
 
-// fillable says whether a control takes a value.
-func fillable(c *survey.Control) bool {
+// fillable reports whether a control takes a value.
+func fillable(c *inspect.Control) bool {
 	switch {
 	case c.Tag == "input":
 		return slices.Contains(typed, c.Type) || c.Type == "checkbox" || c.Type == "radio" || c.Type == "file"
@@ -120,7 +120,7 @@ func fillable(c *survey.Control) bool {
 	return c.Editable || c.Role == "switch" || c.Role == "checkbox"
 }
 
-func clickable(c *survey.Control) bool {
+func clickable(c *inspect.Control) bool {
 	switch {
 	case c.Tag == "button", c.Tag == "summary", c.Tag == "a":
 		return true
@@ -138,7 +138,7 @@ var (
 // group drafts the action of a form: its fields are filled in, its button is clicked.
 func (d *draft) group(index int, taken map[string]bool) {
 	g := d.page.Groups[index]
-	var fields, buttons []*survey.Control
+	var fields, buttons []*inspect.Control
 	for i := range d.page.Controls {
 		c := &d.page.Controls[i]
 		if c.Group == index && c.Repeated && fillable(c) {
@@ -162,7 +162,7 @@ func (d *draft) group(index int, taken map[string]bool) {
 	if submit == nil && g.Tag != "form" {
 		return // fields without a button are actions each
 	}
-	title := naming.First(g.Name, g.Title, legend(fields), humane(g.Attributes["id"]), humane(g.Attributes["name"]))
+	title := ident.First(g.Name, g.Title, legend(fields), humane(g.Attributes["id"]), humane(g.Attributes["name"]))
 	a := &action{operate: -1}
 	for _, f := range fields {
 		taken[f.Handle] = true
@@ -173,9 +173,9 @@ func (d *draft) group(index int, taken map[string]bool) {
 	verb := "fill_in"
 	if submit != nil {
 		taken[submit.Handle] = true
-		verb = naming.First(naming.Slug(buttonName(submit)), "submit")
+		verb = ident.First(ident.Slug(buttonName(submit)), "submit")
 	}
-	area := naming.First(naming.Slug(title), d.prefix)
+	area := ident.First(ident.Slug(title), d.prefix)
 	name := area + "." + verb
 	if verb == area {
 		name = d.prefix + "." + verb
@@ -193,7 +193,7 @@ func (d *draft) group(index int, taken map[string]bool) {
 			a.risk = changes
 		}
 		a.Description = fmt.Sprintf(
-			"Fill in %s and click %s.", naming.First(quotedTitle(title), "the form"), strconv.Quote(buttonName(submit)),
+			"Fill in %s and click %s.", ident.First(quotedTitle(title), "the form"), strconv.Quote(buttonName(submit)),
 		)
 	} else {
 		a.operate, a.risk = len(a.XActions.Execution.Steps), changes
@@ -205,12 +205,12 @@ func (d *draft) group(index int, taken map[string]bool) {
 				Target: last.Target,
 				Key:    "Enter",
 			})
-			a.Description = fmt.Sprintf("Fill in %s and press Enter.", naming.First(quotedTitle(title), "the form"))
+			a.Description = fmt.Sprintf("Fill in %s and press Enter.", ident.First(quotedTitle(title), "the form"))
 			verb = "enter"
 			name = area + "." + verb
 		} else {
 			a.operate, a.risk = -1, harmless
-			a.Description = fmt.Sprintf("Fill in %s.", naming.First(quotedTitle(title), "the form"))
+			a.Description = fmt.Sprintf("Fill in %s.", ident.First(quotedTitle(title), "the form"))
 		}
 	}
 	a.Name = d.used.Free(name)
@@ -224,7 +224,7 @@ func quotedTitle(title string) string {
 	return strconv.Quote(title)
 }
 
-func legend(fields []*survey.Control) string {
+func legend(fields []*inspect.Control) string {
 	for _, f := range fields {
 		if f.Legend == "" || f.Legend != fields[0].Legend || f.Type == "radio" {
 			return ""
@@ -236,15 +236,15 @@ func legend(fields []*survey.Control) string {
 // humane is an id or a name that people gave.
 func humane(v string) string {
 	v = regexp.MustCompile(`(?i)[-_]?form$|^form[-_]`).ReplaceAllString(v, "")
-	if naming.Slug(v) == "" || !stable(v) {
+	if ident.Slug(v) == "" || !stable(v) {
 		return ""
 	}
 	return v
 }
 
 // sender is the button that a group is sent with.
-func sender(fields, buttons []*survey.Control, form bool) *survey.Control {
-	var usable []*survey.Control
+func sender(fields, buttons []*inspect.Control, form bool) *inspect.Control {
+	var usable []*inspect.Control
 	for _, b := range buttons {
 		if !backs.MatchString(buttonName(b)) && !icon.MatchString(buttonName(b)) && b.Type != "reset" {
 			usable = append(usable, b)
@@ -261,13 +261,13 @@ func sender(fields, buttons []*survey.Control, form bool) *survey.Control {
 	return usable[len(usable)-1]
 }
 
-func buttonName(c *survey.Control) string {
-	return naming.First(c.Name, c.Text, c.Attributes["value"], c.Attributes["title"])
+func buttonName(c *inspect.Control) string {
+	return ident.First(c.Name, c.Text, c.Attributes["value"], c.Attributes["title"])
 }
 
 // fill drafts a step and an argument for each field; false when nothing is left.
-func (d *draft) fill(a *action, fields []*survey.Control) bool {
-	used := naming.Names{}
+func (d *draft) fill(a *action, fields []*inspect.Control) bool {
+	used := ident.Names{}
 	a.InputSchema = Schema{Type: "object", Properties: Properties{}}
 	a.XActions.Execution.Mode = "steps_only"
 	radios := map[string]bool{}
@@ -295,7 +295,7 @@ func (d *draft) fill(a *action, fields []*survey.Control) bool {
 			continue
 		}
 		p := property(f)
-		name := used.Free(naming.First(naming.Slug(label), naming.Slug(f.Attributes["name"]), "value"))
+		name := used.Free(ident.First(ident.Slug(label), ident.Slug(f.Attributes["name"]), "value"))
 		step := Step{ID: name, Type: "fill", Target: t, ValueFrom: name, Optional: !f.Required}
 		switch {
 		case p.Type == "boolean":
@@ -318,16 +318,16 @@ func (d *draft) fill(a *action, fields []*survey.Control) bool {
 }
 
 // radio drafts the choice among radio buttons of one name.
-func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, used naming.Names) {
-	p := sample.Property{Type: "string", Title: naming.First(one.Legend, one.Attributes["name"])}
+func (d *draft) radio(a *action, fields []*inspect.Control, one *inspect.Control, used ident.Names) {
+	p := sample.Property{Type: "string", Title: ident.First(one.Legend, one.Attributes["name"])}
 	required := false
 	for _, f := range fields {
 		if f.Type == "radio" && f.Attributes["name"] == one.Attributes["name"] {
-			p.Enum = append(p.Enum, naming.First(f.Attributes["value"], f.Label))
+			p.Enum = append(p.Enum, ident.First(f.Attributes["value"], f.Label))
 			required = required || f.Required
 		}
 	}
-	name := used.Free(naming.First(naming.Slug(one.Attributes["name"]), naming.Slug(one.Legend), "choice"))
+	name := used.Free(ident.First(ident.Slug(one.Attributes["name"]), ident.Slug(one.Legend), "choice"))
 	if !stable(one.Attributes["name"]) {
 		d.report.leave("field", name, "its radio buttons have a generated name")
 		return
@@ -347,19 +347,19 @@ func (d *draft) radio(a *action, fields []*survey.Control, one *survey.Control, 
 }
 
 // fieldName is what people call a field.
-func fieldName(c *survey.Control) string {
+func fieldName(c *inspect.Control) string {
 	trimmed := func(text string) string { return strings.TrimRight(strings.TrimSpace(text), ":* ") }
 	own := trimmed(c.Name)
 	if c.Beside != "" && own == trimmed(c.Attributes["placeholder"]) {
 		own = "" // an example of what is written
 	}
-	return naming.First(
+	return ident.First(
 		trimmed(c.Label), own, trimmed(c.Beside), c.Attributes["placeholder"], c.Attributes["name"], c.Attributes["id"],
 	)
 }
 
 // property is the JSON Schema of what a field takes.
-func property(c *survey.Control) sample.Property {
+func property(c *inspect.Control) sample.Property {
 	p := sample.Property{Type: "string", Title: fieldName(c)}
 	whole := func(name string) *int {
 		if n, err := strconv.Atoi(c.Limits[name]); err == nil && n >= 0 {
@@ -409,7 +409,7 @@ func property(c *survey.Control) sample.Property {
 		p.Format, p.WriteOnly = "password", true
 	}
 	if c.Tag != "input" && p.Format == "" && len(c.Text) > 0 && c.Editable {
-		p.Title = naming.First(c.Label, c.Name, "text")
+		p.Title = ident.First(c.Label, c.Name, "text")
 	}
 	if p.Pattern != "" {
 		p.Pattern = "^(?:" + p.Pattern + ")$"
@@ -421,14 +421,14 @@ func property(c *survey.Control) sample.Property {
 }
 
 // loose drafts an action for a field that no form holds.
-func (d *draft) loose(c *survey.Control) {
+func (d *draft) loose(c *inspect.Control) {
 	a := &action{operate: -1}
-	if !d.fill(a, []*survey.Control{c}) {
+	if !d.fill(a, []*inspect.Control{c}) {
 		return
 	}
 	label := fieldName(c)
-	a.Name = d.used.Free(d.prefix + ".set_" + naming.First(naming.Slug(label), "value"))
-	a.Description = "Set " + naming.First(quotedTitle(label), "the field") + "."
+	a.Name = d.used.Free(d.prefix + ".set_" + ident.First(ident.Slug(label), "value"))
+	a.Description = "Set " + ident.First(quotedTitle(label), "the field") + "."
 	for i := range a.XActions.Execution.Steps {
 		a.XActions.Execution.Steps[i].Optional = false
 	}
@@ -441,19 +441,19 @@ func (d *draft) loose(c *survey.Control) {
 }
 
 // button drafts an action that clicks.
-func (d *draft) button(c *survey.Control) {
+func (d *draft) button(c *inspect.Control) {
 	label := buttonName(c)
 	if c.Disabled {
-		d.report.leave("action", naming.First(label, c.Tag), "its button is disabled")
+		d.report.leave("action", ident.First(label, c.Tag), "its button is disabled")
 		return
 	}
-	if naming.Slug(label) == "" {
+	if ident.Slug(label) == "" {
 		d.report.leave("action", c.Tag, "its button has no name")
 		return
 	}
-	name := d.prefix + "." + naming.Slug(label)
+	name := d.prefix + "." + ident.Slug(label)
 	if c.Role == "tab" || c.Tag == "summary" {
-		name = d.prefix + ".show_" + naming.Slug(label)
+		name = d.prefix + ".show_" + ident.Slug(label)
 	}
 	t := d.targets[c.Handle]
 	if t == nil {
@@ -471,9 +471,9 @@ func (d *draft) button(c *survey.Control) {
 	d.actions = append(d.actions, a)
 }
 
-// leads says whether a link leads to another page of the site, or to another place of
+// isOtherPage reports whether a link leads to another page of the site, or to another place of
 // this one.
-func (d *draft) leads(href string) bool {
+func (d *draft) isOtherPage(href string) bool {
 	from, e1 := url.Parse(d.page.URL)
 	to, e2 := url.Parse(href)
 	if e1 != nil || e2 != nil || to.Host != from.Host || to.Scheme != from.Scheme {
@@ -482,8 +482,8 @@ func (d *draft) leads(href string) bool {
 	return to.Path != from.Path || to.Fragment != ""
 }
 
-// acts says whether a link is a button in disguise.
-func acts(c *survey.Control) bool {
+// acts reports whether a link is a button in disguise.
+func acts(c *inspect.Control) bool {
 	href := c.Attributes["href"]
 	return href == "" || href == "#" || strings.HasPrefix(href, "javascript:") || c.Role != "link"
 }
@@ -492,7 +492,7 @@ func acts(c *survey.Control) bool {
 const maxLinks = 12
 
 // navigation drafts an action for a link.
-func (d *draft) navigation(c *survey.Control) {
+func (d *draft) navigation(c *inspect.Control) {
 	links := 0
 	for _, a := range d.actions {
 		if a.link == c.Href {
@@ -503,7 +503,7 @@ func (d *draft) navigation(c *survey.Control) {
 		}
 	}
 	label := buttonName(c)
-	name := d.prefix + ".open_" + naming.First(naming.Slug(label), "link")
+	name := d.prefix + ".open_" + ident.First(ident.Slug(label), "link")
 	if links >= maxLinks {
 		d.report.leave("action", name, fmt.Sprintf("the page has more than %d links", maxLinks))
 		return

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/naming"
-	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/authoring/ident"
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
 )
 
-// stable says whether people gave an id or a class.
+// stable reports whether people gave an id or a class.
 func stable(v string) bool { return v != "" && !likeness.Generated(v) }
 
 // projected drafts a projection of what repeats. container is the selector of the list;
 // nil is returned when its items show nothing that can be told apart.
-func projected(page survey.Page, l survey.List, container, name string) *Projection {
+func projected(page inspect.Page, l inspect.List, container, name string) *Projection {
 	fields := fieldsOf(l)
 	if len(fields) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func projected(page survey.Page, l survey.List, container, name string) *Project
 	p := &Projection{
 		Name: name, Description: fmt.Sprintf(
 			"The %s %s.", map[string]string{"table": "rows of", "list": "entries of"}[l.Kind],
-			naming.First(quotedTitle(naming.First(l.Title, l.Name)), "the list"),
+			ident.First(quotedTitle(ident.First(l.Title, l.Name)), "the list"),
 		),
 		Scope: Scope{URLMatches: scopeOf(page.URL)},
 		Snapshot: Snapshot{
@@ -64,13 +64,13 @@ func scopeOf(address string) string {
 }
 
 // leafKey is where a leaf stands in its item.
-func leafKey(l survey.Leaf) string { return strings.Join(l.Way, " > ") }
+func leafKey(l inspect.Leaf) string { return strings.Join(l.Way, " > ") }
 
 // fieldsOf are the fields of items that most of them have.
-func fieldsOf(l survey.List) Fields {
+func fieldsOf(l inspect.List) Fields {
 	type column struct {
 		key   string
-		leaf  survey.Leaf
+		leaf  inspect.Leaf
 		count int
 		texts []string
 	}
@@ -90,7 +90,7 @@ func fieldsOf(l survey.List) Fields {
 		}
 	}
 	var out Fields
-	used := naming.Names{}
+	used := ident.Names{}
 	seen := map[string]bool{} // what other fields read, item by item
 	add := func(name string, f Field, values []string) {
 		text := strings.Join(values, "\x00")
@@ -98,7 +98,7 @@ func fieldsOf(l survey.List) Fields {
 			return
 		}
 		seen[f.Attribute+"\x00"+text] = true
-		f.Name = used.Free(naming.First(naming.Slug(name), "text"))
+		f.Name = used.Free(ident.First(ident.Slug(name), "text"))
 		f.Trim = f.Attribute == "" && f.Property == ""
 		out = append(out, f)
 	}
@@ -118,13 +118,13 @@ func fieldsOf(l survey.List) Fields {
 		switch {
 		case c.leaf.Control == "checkbox" || c.leaf.Control == "radio":
 			add(
-				naming.First(c.leaf.Attributes["aria-label"], "checked"),
+				ident.First(c.leaf.Attributes["aria-label"], "checked"),
 				Field{Selector: selector, Property: "checked"}, []string{"\x01" + c.key},
 			)
 			continue
 		case c.leaf.Control != "" && c.leaf.Tag != "button" && c.leaf.Tag != "select":
 			add(
-				naming.First(c.leaf.Attributes["aria-label"], "value"),
+				ident.First(c.leaf.Attributes["aria-label"], "value"),
 				Field{Selector: selector, Property: "value"}, []string{"\x02" + c.key},
 			)
 			continue
@@ -167,19 +167,19 @@ func fieldsOf(l survey.List) Fields {
 	return out
 }
 
-// operates says whether a text is that of a control which each item has: it says what
+// operates reports whether a text is that of a control which each item has: it says what
 // can be done with the item.
-func operates(l survey.List, leaf survey.Leaf, texts []string) bool {
+func operates(l inspect.List, leaf inspect.Leaf, texts []string) bool {
 	if len(l.Items) < 2 || len(slices.Compact(slices.Clone(texts))) > 1 ||
 		leaf.Tag == "a" && leaf.Attributes["href"] != "" {
 		return false
 	}
-	return slices.ContainsFunc(l.Items[0].Leaves, func(other survey.Leaf) bool {
+	return slices.ContainsFunc(l.Items[0].Leaves, func(other inspect.Leaf) bool {
 		return other.Tag == "button" && other.Text == leaf.Text && strings.HasPrefix(leafKey(other), leafKey(leaf))
 	})
 }
 
-// constant says whether a text is the same in all of several items.
+// constant reports whether a text is the same in all of several items.
 func constant(texts []string) bool {
 	return len(texts) > 1 && len(slices.Compact(slices.Clone(texts))) == 1
 }
@@ -187,7 +187,7 @@ func constant(texts []string) bool {
 var identifiers = regexp.MustCompile(`^data-(?:[a-z-]*-)?(?:id|key|uid|uuid|slug|sku|code|pk|row-key)$`)
 
 // identifying are attributes of the items that tell each from the others.
-func identifying(l survey.List) []string {
+func identifying(l inspect.List) []string {
 	if len(l.Items) < 2 {
 		return nil
 	}
@@ -226,7 +226,7 @@ func identifying(l survey.List) []string {
 }
 
 // leafSelector names a leaf below its item: by what people gave it, or by the way.
-func leafSelector(l survey.List, leaf survey.Leaf) string {
+func leafSelector(l inspect.List, leaf inspect.Leaf) string {
 	if len(leaf.Way) == 0 {
 		return ""
 	}
@@ -253,9 +253,9 @@ func leafSelector(l survey.List, leaf survey.Leaf) string {
 	return ":scope > " + strings.Join(leaf.Way, " > ")
 }
 
-// alone says whether the leaf is the first in its item that has the tag and the class of
+// alone reports whether the leaf is the first in its item that has the tag and the class of
 // a selector, in every item.
-func alone(l survey.List, leaf survey.Leaf, selector string) bool {
+func alone(l inspect.List, leaf inspect.Leaf, selector string) bool {
 	tag, class, _ := strings.Cut(selector, ".")
 	for _, it := range l.Items {
 		for _, other := range it.Leaves {
@@ -274,7 +274,7 @@ func alone(l survey.List, leaf survey.Leaf, selector string) bool {
 
 // nameOf is what a leaf is called: by the header of its column, or by what people gave
 // it.
-func nameOf(l survey.List, leaf survey.Leaf) string {
+func nameOf(l inspect.List, leaf inspect.Leaf) string {
 	if l.Kind == "table" && len(l.Headers) > 0 && len(leaf.Way) > 0 {
 		var column int
 		if _, err := fmt.Sscanf(strings.TrimPrefix(leaf.Way[0], leaf.Tag), ":nth-of-type(%d)", &column); err != nil {
@@ -282,7 +282,7 @@ func nameOf(l survey.List, leaf survey.Leaf) string {
 			_, _ = fmt.Sscanf(strings.TrimPrefix(leaf.Way[0], tag), ":nth-of-type(%d)", &column)
 		}
 		headers := l.Headers
-		if column >= 1 && column <= len(headers) && naming.Slug(headers[column-1]) != "" {
+		if column >= 1 && column <= len(headers) && ident.Slug(headers[column-1]) != "" {
 			return headers[column-1]
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/naming"
-	"github.com/outrider-run/outrider/authoring/survey"
+	"github.com/outrider-run/outrider/authoring/ident"
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/internal/jsonout"
@@ -89,8 +89,8 @@ type writer struct {
 	on   runtime.Target
 	out  *Map
 	rep  *Report
-	used naming.Names
-	home survey.Page
+	used ident.Names
+	home inspect.Page
 	path string // of the map, in calls
 	here string // the state of the page that it is written of, "" for none
 	// shown are the states that its plan demands of the page as it is opened, and links those of the pages that its
@@ -121,7 +121,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 		o:    o,
 		on:   runtime.Target{RuntimeID: tabs[0].RuntimeID},
 		path: "actions.json",
-		used: naming.Names{},
+		used: ident.Names{},
 		rep: &Report{
 			Actions: []Kept{}, Projections: []Kept{}, States: []Kept{}, Transitions: []Kept{}, LeftOut: []Entry{}},
 	}
@@ -130,7 +130,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	}
 	loaded := w.wait(ctx, endlessTime, "load", "load")
 	w.endless = loaded.Err != nil && loaded.Err.Code == fault.Timeout
-	page, targets, err := w.look(ctx)
+	page, targets, err := w.readPage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	w.home, w.rep.URL = page, page.URL
 	w.out = &Map{
 		Protocol: "actions.json", Version: 1, Tools: []Tool{},
-		Surface: Surface{Origin: u.Scheme + "://" + u.Host, Name: naming.First(page.Title, heading(page), u.Host)},
+		Surface: Surface{Origin: u.Scheme + "://" + u.Host, Name: ident.First(page.Title, heading(page), u.Host)},
 		Provenance: Provenance{
 			CreatedBy: "outrider init",
 			CreatedAt: o.Now().UTC().Format(time.RFC3339),
@@ -159,7 +159,7 @@ func Init(ctx context.Context, h Host, o Options) (*Result, error) {
 	if err := w.projections(ctx, page); err != nil {
 		return w.cut(ctx, err, "lists")
 	}
-	d := drafted(page, targets, w.rep, naming.Names{})
+	d := drafted(page, targets, w.rep, ident.Names{})
 	for i, a := range d.actions {
 		if o.Progress != nil {
 			o.Progress(a.Name, i+1, len(d.actions))
@@ -250,7 +250,7 @@ func (w *writer) wait(ctx context.Context, limit time.Duration, condition string
 	})
 }
 
-// ended says whether an error is about the tab or the time, so that nothing further can
+// ended reports whether an error is about the tab or the time, so that nothing further can
 // be tried.
 func ended(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
@@ -263,15 +263,15 @@ func ended(ctx context.Context, err error) bool {
 	return false
 }
 
-// look reads the page, and finds a target for each control and mark.
-func (w *writer) look(ctx context.Context) (survey.Page, map[string]*locators.Target, error) {
-	var page survey.Page
+// readPage reads the page, and finds a target for each control and mark.
+func (w *writer) readPage(ctx context.Context) (inspect.Page, map[string]*locators.Target, error) {
+	var page inspect.Page
 	targets := map[string]*locators.Target{}
 	within, cancel := context.WithTimeout(ctx, w.o.Each)
 	defer cancel()
 	err := w.h.Visit(within, w.on, func(ctx context.Context, p primitives.Page) error {
 		var err error
-		page, err = survey.Take(ctx, p)
+		page, err = inspect.Take(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -351,18 +351,18 @@ func (w *writer) leave(ctx context.Context) error {
 }
 
 // states writes the state of the page, and one for each of its parts.
-func (w *writer) states(ctx context.Context, page survey.Page, targets map[string]*locators.Target) error {
-	name := naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
+func (w *writer) states(ctx context.Context, page inspect.Page, targets map[string]*locators.Target) error {
+	name := ident.First(ident.Slug(heading(page)), ident.Slug(page.Title), "page")
 	yes := true
 	own := State{
 		Name:        w.used.Free(name + "_ready"),
-		Description: "The page " + quotedTitle(naming.First(heading(page), page.Title, page.URL)) + " is shown.",
+		Description: "The page " + quotedTitle(ident.First(heading(page), page.Title, page.URL)) + " is shown.",
 	}
-	main := slices.IndexFunc(page.Marks, func(m survey.Mark) bool {
+	main := slices.IndexFunc(page.Marks, func(m inspect.Mark) bool {
 		return m.Level > 0 && m.Name == heading(page) && targets[m.Handle] != nil
 	})
 	if main < 0 {
-		main = slices.IndexFunc(page.Marks, func(m survey.Mark) bool {
+		main = slices.IndexFunc(page.Marks, func(m inspect.Mark) bool {
 			return m.Role == "main" && targets[m.Handle] != nil
 		})
 	}
@@ -377,7 +377,7 @@ func (w *writer) states(ctx context.Context, page survey.Page, targets map[strin
 		own.Diagnostics = append(own.Diagnostics, Probe{Name: "address", URLContains: u.Path})
 	}
 	if len(own.Diagnostics) == 0 {
-		if i := slices.IndexFunc(page.Controls, func(c survey.Control) bool {
+		if i := slices.IndexFunc(page.Controls, func(c inspect.Control) bool {
 			return targets[c.Handle] != nil && !c.Repeated
 		}); i >= 0 {
 			own.Diagnostics = append(own.Diagnostics, Probe{
@@ -389,13 +389,13 @@ func (w *writer) states(ctx context.Context, page survey.Page, targets map[strin
 	}
 	states := []State{own}
 	for i, m := range page.Marks {
-		if i == main || targets[m.Handle] == nil || len(states) == maxStates || naming.Slug(m.Name) == "" {
+		if i == main || targets[m.Handle] == nil || len(states) == maxStates || ident.Slug(m.Name) == "" {
 			continue
 		}
 		if part := m.Level > 0 && m.Level <= 3 || slices.Contains(
 			[]string{"navigation", "region", "search", "form", "dialog", "alertdialog", "complementary"}, m.Role,
 		); part {
-			name := naming.Slug(m.Name)
+			name := ident.Slug(m.Name)
 			if m.Level == 0 && !strings.Contains(m.Role, "dialog") {
 				name += "_" + m.Role
 			}
@@ -457,8 +457,8 @@ func (w *writer) current(ctx context.Context, m *Map) ([]string, error) {
 }
 
 // projections writes what repeats.
-func (w *writer) projections(ctx context.Context, page survey.Page) error {
-	prefix := naming.First(naming.Slug(heading(page)), naming.Slug(page.Title), "page")
+func (w *writer) projections(ctx context.Context, page inspect.Page) error {
+	prefix := ident.First(ident.Slug(heading(page)), ident.Slug(page.Title), "page")
 	var seen []likeness.Seen
 	for _, l := range page.Lists {
 		seen = append(seen, l.Seen)
@@ -472,10 +472,10 @@ func (w *writer) projections(ctx context.Context, page survey.Page) error {
 	}); err != nil {
 		return err
 	}
-	used := naming.Names{}
+	used := ident.Names{}
 	for i, l := range page.Lists {
-		label := naming.First(l.Title, l.Name, humane(l.Attributes["id"]), humane(l.Attributes["data-testid"]), l.Kind)
-		name := prefix + "." + naming.First(naming.Slug(label), l.Kind)
+		label := ident.First(l.Title, l.Name, humane(l.Attributes["id"]), humane(l.Attributes["data-testid"]), l.Kind)
+		name := prefix + "." + ident.First(ident.Slug(label), l.Kind)
 		container := ""
 		for _, u := range unique[i] {
 			if u.Kind != locators.RoleName && u.Kind != locators.Text {

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
+	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/authoring/sample"
-	"github.com/outrider-run/outrider/authoring/survey"
 	"github.com/outrider-run/outrider/internal/element/locators"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -59,7 +59,7 @@ func (w *writer) try(ctx context.Context, a *action) error {
 		s.Key = ""
 		s.ValueFrom = ""
 	}
-	before, _, err := w.look(ctx)
+	before, _, err := w.readPage(ctx)
 	if err != nil {
 		if ended(ctx, err) {
 			return err
@@ -87,7 +87,7 @@ func (w *writer) try(ctx context.Context, a *action) error {
 		return err
 	}
 	if seen.link != nil {
-		return w.leads(ctx, a, seen)
+		return w.keepLink(ctx, a, seen)
 	}
 	if seen.refused != "" {
 		w.rep.leave("postcondition", a.Name, seen.refused)
@@ -112,7 +112,7 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 	last := &promised.XActions.Execution.Steps[len(promised.XActions.Execution.Steps)-1]
 	last.Assert = seen.assert
 	if seen.read != nil {
-		ids := naming.Names{}
+		ids := ident.Names{}
 		for _, s := range promised.XActions.Execution.Steps {
 			ids[s.ID] = true
 		}
@@ -181,15 +181,15 @@ func (w *writer) confirm(ctx context.Context, a *action, seen outcome) error {
 // freshTime is how long a page may take to show by itself what an action was thought to do.
 const freshTime = 1500
 
-// holds says whether an assertion holds on the page as it was opened, before anything is done.
+// holds reports whether an assertion holds on the page as it was opened, before anything is done.
 func (w *writer) holds(ctx context.Context, assert *Probe) (bool, error) {
 	if assert == nil {
 		return false, nil
 	}
-	look := Tool{Name: "page.look", Description: "Look.", InputSchema: Schema{Type: "object", Properties: Properties{}}}
-	look.XActions.Execution.Mode = "steps_only"
-	look.XActions.Execution.Steps = []Step{{ID: "look", Type: "assert", Assert: assert, TimeoutMS: freshTime}}
-	failure, err := w.run(ctx, look, 0)
+	tool := Tool{Name: "page.look", Description: "Look.", InputSchema: Schema{Type: "object", Properties: Properties{}}}
+	tool.XActions.Execution.Mode = "steps_only"
+	tool.XActions.Execution.Steps = []Step{{ID: "look", Type: "assert", Assert: assert, TimeoutMS: freshTime}}
+	failure, err := w.run(ctx, tool, 0)
 	return err == nil && failure == "", err
 }
 
@@ -198,8 +198,8 @@ var refusalWords = strings.Fields("error errors errorlist invalid danger failed 
 
 // refusal says by what a page refuses what was sent, "" when it does not: a message that is an alert or is
 // drawn as an error, a field that is marked as wrong, a password that is asked for again.
-func refusal(a *action, before, after survey.Page) string {
-	for _, m := range slices.Concat(survey.Appeared(before, after), survey.Reworded(before, after)) {
+func refusal(a *action, before, after inspect.Page) string {
+	for _, m := range slices.Concat(inspect.Appeared(before, after), inspect.Reworded(before, after)) {
 		if m.Text == "" {
 			continue
 		}
@@ -214,7 +214,7 @@ func refusal(a *action, before, after survey.Page) string {
 			}
 		}
 	}
-	wrong := func(p survey.Page) (n int) {
+	wrong := func(p inspect.Page) (n int) {
 		for _, c := range p.Controls {
 			if v := c.Limits["aria-invalid"]; v != "" && v != "false" {
 				n++
@@ -226,7 +226,7 @@ func refusal(a *action, before, after survey.Page) string {
 		return "a field is marked as invalid"
 	}
 	secret := slices.ContainsFunc(a.InputSchema.Properties, func(p Named) bool { return p.WriteOnly })
-	stays := slices.ContainsFunc(after.Controls, func(c survey.Control) bool { return c.Type == "password" })
+	stays := slices.ContainsFunc(after.Controls, func(c inspect.Control) bool { return c.Type == "password" })
 	if secret && stays {
 		return "the page asks for the password again"
 	}
@@ -235,7 +235,7 @@ func refusal(a *action, before, after survey.Page) string {
 
 func (w *writer) transition(tool, to string) {
 	_, verb, _ := strings.Cut(tool, ".")
-	t := Transition{Name: w.used.Free(naming.First(verb, tool)), From: w.here, To: to, Tool: tool}
+	t := Transition{Name: w.used.Free(ident.First(verb, tool)), From: w.here, To: to, Tool: tool}
 	w.out.Transitions = append(w.out.Transitions, t)
 	w.rep.Transitions = append(w.rep.Transitions, Kept{Name: t.Name})
 }
@@ -279,7 +279,7 @@ type outcome struct {
 	row        *Postcondition   // an entry of a projection that it adds
 	projection int
 	state      *State
-	link       *survey.Page // the page that it led to
+	link       *inspect.Page // the page that it led to
 	linkMark   *locators.Target
 }
 
@@ -297,19 +297,19 @@ func (o outcome) key() string {
 // settleTime is how long the page may take to show what an action did.
 const settleTime = 2 * time.Second
 
-// calm is how long what is there has to stay until it counts as what the action did.
-const calm = 800 * time.Millisecond
+// stableTime is how long what is there has to stay until it counts as what the action did.
+const stableTime = 800 * time.Millisecond
 
 // appeared compares the page with what it was, again after each change, until something
 // has appeared that stays, or the time is over. What says that something is under way goes again.
 func (w *writer) appeared(
-	ctx context.Context, a *action, before survey.Page, rows [][]map[string]any,
+	ctx context.Context, a *action, before inspect.Page, rows [][]map[string]any,
 ) (outcome, error) {
 	deadline := time.Now().Add(settleTime)
 	known := ""
 	var since time.Time
 	for {
-		after, targets, err := w.look(ctx)
+		after, targets, err := w.readPage(ctx)
 		if err != nil {
 			if ended(ctx, err) {
 				return outcome{}, err
@@ -322,7 +322,7 @@ func (w *writer) appeared(
 		}
 		left := time.Until(deadline)
 		if out.something() || out.refused != "" && len(after.Marks) > 0 && time.Until(deadline) < settleTime/2 {
-			left = min(left, calm-time.Since(since))
+			left = min(left, stableTime-time.Since(since))
 		}
 		if out.link != nil || left <= 0 {
 			return out, nil
@@ -350,7 +350,7 @@ func (w *writer) changed(ctx context.Context, d time.Duration) {
 
 // difference is what is on the page that was not.
 func (w *writer) difference(
-	ctx context.Context, a *action, before, after survey.Page,
+	ctx context.Context, a *action, before, after inspect.Page,
 	targets map[string]*locators.Target, rows [][]map[string]any,
 ) outcome {
 	var out outcome
@@ -364,7 +364,7 @@ func (w *writer) difference(
 	if a.link != "" {
 		if moved {
 			out.link = &after
-			if i := slices.IndexFunc(after.Marks, func(m survey.Mark) bool {
+			if i := slices.IndexFunc(after.Marks, func(m inspect.Mark) bool {
 				return m.Level > 0 && m.Name == heading(after) && targets[m.Handle] != nil
 			}); i >= 0 {
 				out.linkMark = targets[after.Marks[i].Handle]
@@ -377,7 +377,7 @@ func (w *writer) difference(
 		return out
 	}
 	// Something that says how it went, or that covers the page, or a heading.
-	for _, m := range survey.Appeared(before, after) {
+	for _, m := range inspect.Appeared(before, after) {
 		t := targets[m.Handle]
 		if t == nil {
 			continue
@@ -389,7 +389,7 @@ func (w *writer) difference(
 		}
 		if rank == 5 && m.Name != "" || rank == 3 {
 			out.state = &State{
-				Name:        naming.First(naming.Slug(m.Name), naming.Slug(m.Role), "part") + "_shown",
+				Name:        ident.First(ident.Slug(m.Name), ident.Slug(m.Role), "part") + "_shown",
 				Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name),
 				Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}},
 			}
@@ -397,7 +397,7 @@ func (w *writer) difference(
 		break
 	}
 	if out.assert == nil && len(a.InputSchema.Properties) == 0 { // without arguments it is the same text again
-		for _, m := range survey.Reworded(before, after) {
+		for _, m := range inspect.Reworded(before, after) {
 			// A place alone with another text is what is drawn anew: the words of an editor, the cells of a grid.
 			if t := targets[m.Handle]; t != nil && !slices.Equal(t.Kinds(), []locators.Kind{locators.Structure}) {
 				out.assert = &Probe{Target: t, TextContains: m.Text}
@@ -412,7 +412,7 @@ func (w *writer) difference(
 		return out
 	}
 	if moved {
-		out.assert = &Probe{URLContains: naming.First(to.Fragment, to.Path)}
+		out.assert = &Probe{URLContains: ident.First(to.Fragment, to.Path)}
 		if to.Fragment != "" {
 			out.assert.URLContains = "#" + to.Fragment
 		}
@@ -429,7 +429,7 @@ func (w *writer) difference(
 	}
 	// The control itself: open, chosen, pressed, or away.
 	target := a.XActions.Execution.Steps[len(a.XActions.Execution.Steps)-1].Target
-	i := slices.IndexFunc(after.Controls, func(c survey.Control) bool { return sameControl(c, *a.pressed) })
+	i := slices.IndexFunc(after.Controls, func(c inspect.Control) bool { return sameControl(c, *a.pressed) })
 	if i < 0 {
 		if target != nil && len(before.Controls) > 0 {
 			out.assert = &Probe{Target: target, Visible: &no}
@@ -441,7 +441,7 @@ func (w *writer) difference(
 		if is == "" || is == was || target == nil {
 			continue
 		}
-		selector := naming.First(target.Selector, a.pressed.Tag)
+		selector := ident.First(target.Selector, a.pressed.Tag)
 		if target.Selector == "" && len(target.FallbackSelectors) > 0 {
 			selector = target.FallbackSelectors[0]
 		}
@@ -459,7 +459,7 @@ func (w *writer) difference(
 	return out
 }
 
-func sameControl(a, b survey.Control) bool {
+func sameControl(a, b inspect.Control) bool {
 	return a.Tag == b.Tag && a.Role == b.Role && a.Name == b.Name && a.Attributes["id"] == b.Attributes["id"]
 }
 
@@ -517,21 +517,21 @@ func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]an
 	return 0, nil
 }
 
-// leads keeps a link with the state that it leads to, when that is current where it leads.
-func (w *writer) leads(ctx context.Context, a *action, seen outcome) error {
+// keepLink keeps a link with the state that it leads to, when that is current where it leads.
+func (w *writer) keepLink(ctx context.Context, a *action, seen outcome) error {
 	yes := true
 	u, err := url.Parse(seen.link.URL)
 	if err != nil {
 		return nil // the address of a page that was read
 	}
-	address := naming.First(u.Path, "/")
+	address := ident.First(u.Path, "/")
 	if u.Fragment != "" {
 		address = "#" + u.Fragment
 	}
 	t := a.Tool
 	t.XActions.Execution.Steps = slices.Clone(t.XActions.Execution.Steps)
 	t.XActions.Execution.Steps[len(t.XActions.Execution.Steps)-1].Assert = &Probe{URLContains: address}
-	name := naming.First(naming.Slug(heading(*seen.link)), naming.Slug(address), "page") + "_open"
+	name := ident.First(ident.Slug(heading(*seen.link)), ident.Slug(address), "page") + "_open"
 	state := State{
 		Name:        w.used.Free(name),
 		Description: "The page at " + address + " is shown.",

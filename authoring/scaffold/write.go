@@ -53,7 +53,7 @@ func (r *Result) Write(dir string, force bool) ([]string, error) {
 	return WriteInto(dir, force, text, r.Plan)
 }
 
-// Free says whether the files of a first map may be written into a folder.
+// Free reports whether the files of a first map may be written into a folder.
 func Free(dir string, force bool) error {
 	for _, name := range []string{mapFile, planFile} {
 		path := filepath.Join(dir, name)

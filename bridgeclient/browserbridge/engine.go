@@ -105,7 +105,7 @@ func newEngine(o *Options, log *slog.Logger, out *outbox) *engine {
 
 func (e *engine) start(ctx context.Context) {
 	e.ctx, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	e.unsubscribe = e.host.Subscribe(e.hear)
+	e.unsubscribe = e.host.Subscribe(e.onEvent)
 	tabs := e.host.Tabs()
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Blocks says whether a list of entries blocks the domain of an address.
+// Blocks reports whether a list of entries blocks the domain of an address.
 func Blocks(entries []string, address string) bool {
 	var b blocklist
 	b.set(entries)
@@ -26,7 +26,7 @@ func Limit(action json.RawMessage) time.Duration {
 	return a.limit()
 }
 
-// ChallengeFrame says whether a frame's address is that of a challenge.
+// ChallengeFrame reports whether a frame's address is that of a challenge.
 func ChallengeFrame(src string) bool { return challengeFrame(src) }
 
 // ListElements turns the elements of page.extract into those of the protocol.
@@ -47,11 +47,11 @@ func Reattach(host Host) (sent []string) {
 		return nil
 	}
 	tab := runtime.TabStatus{TabID: 7, URL: "https://a.example/"}
-	c.engine.hear(runtime.Event{Kind: runtime.TabReady, Tab: tab})
+	c.engine.onEvent(runtime.Event{Kind: runtime.TabReady, Tab: tab})
 	c.engine.mu.Lock()
 	c.engine.begin(tab, true).count()
 	c.engine.mu.Unlock()
-	c.engine.hear(runtime.Event{Kind: runtime.TabReady, Tab: tab})
+	c.engine.onEvent(runtime.Event{Kind: runtime.TabReady, Tab: tab})
 	for {
 		item, _, ok := c.out.take()
 		if !ok {

@@ -129,7 +129,7 @@ func (e *engine) captchaFrame(ctx context.Context, tab runtime.TabStatus) bool {
 	return false
 }
 
-// challengeFrame says whether the address is that of a frame in which somebody is
+// challengeFrame reports whether the address is that of a frame in which somebody is
 // asked to prove something. The badge of the invisible reCAPTCHA asks nobody, and
 // is on countless ordinary pages.
 func challengeFrame(src string) bool {

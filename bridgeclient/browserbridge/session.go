@@ -123,8 +123,8 @@ func (e *engine) idled() {
 	}
 }
 
-// hear handles events of the host's tabs. It must not block.
-func (e *engine) hear(ev runtime.Event) {
+// onEvent handles events of the host's tabs. It must not block.
+func (e *engine) onEvent(ev runtime.Event) {
 	id := ev.Tab.TabID
 	e.mu.Lock()
 	defer e.mu.Unlock()

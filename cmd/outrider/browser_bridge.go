@@ -90,7 +90,7 @@ func (a *app) connectBrowserBridge(
 			Idle:          flags.idle,
 			Logger:        a.log,
 			OnState: func(s browserbridge.State) {
-				reached.hear(s.Kind == browserbridge.Ready, s.Err)
+				reached.record(s.Kind == browserbridge.Ready, s.Err)
 				connected(s.Kind == browserbridge.Ready, s.Kind == browserbridge.Lost)
 				a.showBridgeState(s, address.Shown(target))
 			},

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
@@ -122,10 +122,10 @@ func (a *app) check(
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
 	o := a.runOptions("")
-	o.Evidence, o.Maps = out.files.Pictures() || artifacts != "", mend.FilesOf(s.maps)
+	o.Evidence, o.Maps = out.files.ShowsScreenshots() || artifacts != "", repair.FilesOf(s.maps)
 	progress := a.progress()
 	o.Starts = progress.Begin
-	var checked plan.Checked
+	var checked plan.CheckResult
 	var failed error
 	h, closing, err := a.openHostAs(ctx, s, func(with *runtime.Options) error {
 		with.OnOpen = o.Opened.Add
@@ -136,7 +136,7 @@ func (a *app) check(
 		defer closing()
 		checked = plan.Check(ctx, h, x, o)
 		progress.Clear()
-		failed = checked.Mend(ctx, h, x, o)
+		failed = checked.ProposeRepairs(ctx, h, x, o)
 	case exitOf(err).code != exitFailed:
 		return err
 	default:

@@ -121,7 +121,7 @@ func projectionNames(m *runtime.Maps) (out []string) {
 // firstLine keeps a description to what a line of a shell has room for; the text is the
 // map's.
 func firstLine(text string) string {
-	const room = 60
+	const width = 60
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	runes := []rune(strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
@@ -129,5 +129,5 @@ func firstLine(text string) string {
 		}
 		return r
 	}, line))
-	return string(runes[:min(len(runes), room)])
+	return string(runes[:min(len(runes), width)])
 }

@@ -69,7 +69,7 @@ func (b *browserFlags) checkPlace() error {
 	return nil
 }
 
-// trustsProject says whether what the project file names is the user's own.
+// trustsProject reports whether what the project file names is the user's own.
 func (a *app) trustsProject() (bool, error) {
 	if a.browser.trustProject {
 		return true, nil

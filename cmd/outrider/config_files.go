@@ -35,7 +35,7 @@ var projectKeys = []string{"maps", "open", "viewport", "call-timeout", "timeout"
 // user's own. It is no flag: a checkout cannot bring it.
 const trustedProjects = "trusted_projects"
 
-// trustsProject says whether the user's file trusts what the project file in a folder names: the
+// trustsProject reports whether the user's file trusts what the project file in a folder names: the
 // folder is one of trusted_projects, or lies below one.
 func trustsProject(dir string) (bool, error) {
 	user, err := readUser(io.Discard) // what is wrong with it was said when the flags were filled

@@ -101,7 +101,7 @@ func (a *app) connectCommand() *cobra.Command {
 					Stdout:   a.stdout,
 					NoEvents: noEvents,
 					OnState: func(s bridgeclient.State) {
-						reached.hear(s.Kind == bridgeclient.Connected, s.Err)
+						reached.record(s.Kind == bridgeclient.Connected, s.Err)
 						connected(s.Kind == bridgeclient.Ready, s.Kind == bridgeclient.Lost)
 						a.showState(s, address.Shown(target), stdio)
 					},
@@ -195,7 +195,7 @@ type contact struct {
 	last error
 }
 
-func (c *contact) hear(made bool, err error) {
+func (c *contact) record(made bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.made = c.made || made

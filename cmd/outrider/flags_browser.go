@@ -24,7 +24,7 @@ import (
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
-	"github.com/outrider-run/outrider/runtime/checked"
+	"github.com/outrider-run/outrider/runtime/checkcache"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -337,12 +337,12 @@ func (a *app) readSecrets(ctx context.Context) error {
 func (b *browserFlags) mapsAs(profile quirks.Set) runtime.MapOptions {
 	how := runtime.MapsIn(profile)
 	how.AcceptDrafts = b.acceptDrafts
-	how.Checked = checked.User(version)
+	how.Checked = checkcache.User(version)
 	how.Project = b.projectMaps
 	return how
 }
 
-// withoutSandbox says whether the browser runs without its sandbox. For root it
+// withoutSandbox reports whether the browser runs without its sandbox. For root it
 // does, which is reported: somebody who gave no flag could not know.
 func (a *app) withoutSandbox(s hostSettings) bool {
 	if s.noSandbox || os.Geteuid() != 0 {

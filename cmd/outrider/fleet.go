@@ -22,7 +22,7 @@ func (a *app) fleetCommand() *cobra.Command {
 	}
 	cmd.AddCommand(a.fleetUpCommand())
 	cmd.AddCommand(a.fleetAttachCommand())
-	cmd.AddCommand(a.fleetLookVerbs()...)
+	cmd.AddCommand(a.fleetViewVerbs()...)
 	return cmd
 }
 

@@ -198,7 +198,7 @@ func chaos(t *testing.T, cases, servers int) {
 		case 2: // cut off
 			p := proxies[random.IntN(len(proxies))]
 			p.Cut()
-			later(p.Mend)
+			later(p.Restore)
 			tally["cut"]++
 		case 3: // twice a server; else one more is killed
 			if tally["servers"] < 2 && tally["servers"]*blows/2 <= n {

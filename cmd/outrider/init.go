@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/authoring/naming"
+	"github.com/outrider-run/outrider/authoring/ident"
 	"github.com/outrider-run/outrider/authoring/scaffold"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -35,7 +35,7 @@ func (a *app) initCommand() *cobra.Command {
 			if out == "" {
 				out = u.Hostname()
 			}
-			o := scaffold.Options{NewID: uuid.NewString, Now: time.Now, Submit: submit || naming.Local(u.Hostname())}
+			o := scaffold.Options{NewID: uuid.NewString, Now: time.Now, Submit: submit || ident.Local(u.Hostname())}
 			settings := a.hostSettings().at(args)
 			return a.withHost(cmd.Context(), settings, func(ctx context.Context, h *runtime.Host) error {
 				progress := a.progress()

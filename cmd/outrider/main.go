@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "github.com/outrider-run/outrider/cmd/outrider/early" // before what initialises
+	_ "github.com/outrider-run/outrider/cmd/outrider/gcstart" // before what initialises
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )

@@ -116,7 +116,7 @@ func shop(t *testing.T) string {
 	).Replace(list))
 	html("/broken", http.StatusInternalServerError, `<!doctype html><title>Error</title><h1>Internal server error</h1>`)
 	mux.Handle("/items", http.RedirectHandler("/login", http.StatusFound))
-	s := httptest.NewServer(browsertest.Odd(mux))
+	s := httptest.NewServer(browsertest.Faulty(mux))
 	t.Cleanup(s.Close)
 	return s.URL + "/"
 }

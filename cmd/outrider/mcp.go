@@ -13,11 +13,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/faces/hub"
-	"github.com/outrider-run/outrider/faces/latehost"
 	"github.com/outrider-run/outrider/faces/leased"
 	"github.com/outrider-run/outrider/faces/mcp"
+	"github.com/outrider-run/outrider/faces/startinghost"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -78,7 +78,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			// An agent's navigation waits until the page has fetched what it shows.
 			options.Browser.RecordNetwork = true
 			var opened atomic.Pointer[runtime.Host]
-			host := latehost.Open(ctx, options, func(h *runtime.Host) { // what watches ends with the host
+			host := startinghost.Open(ctx, options, func(h *runtime.Host) { // what watches ends with the host
 				o.Metrics.Watch(h)
 				opened.Store(h)
 			})
@@ -99,7 +99,7 @@ func (a *app) mcpCommand() *cobra.Command {
 			}
 			var served mcp.Host = host
 			if heal {
-				served = mend.Healing{Host: host, Given: a.browser.maps}
+				served = repair.RepairingHost{Host: host, Given: a.browser.maps}
 			}
 			server, err := mcp.New(ctx, mcp.Options{
 				Logins:      logins,

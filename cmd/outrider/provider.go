@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/faces/latehost"
 	"github.com/outrider-run/outrider/faces/leased"
 	"github.com/outrider-run/outrider/faces/provider"
+	"github.com/outrider-run/outrider/faces/startinghost"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -95,7 +95,7 @@ func (a *app) withProvider(
 		return err
 	}
 	defer options.Engine.Close()
-	host := latehost.Open(ctx, options, nil)
+	host := startinghost.Open(ctx, options, nil)
 	defer a.close(ctx, "the browser", host.Close)
 	if err := options.Ready(); err != nil {
 		return err

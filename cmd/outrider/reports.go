@@ -79,7 +79,7 @@ func (a *app) writeReports(out reports, run report.Run, artifacts string) (compl
 	run.Past, run.Version = out.past, version
 	var failed []error
 	if artifacts != "" {
-		if err := run.SavePictures(a.folder("artifacts"), artifacts); err != nil {
+		if err := run.SaveScreenshots(a.folder("artifacts"), artifacts); err != nil {
 			failed = append(failed, err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/faces/outlet"
+	"github.com/outrider-run/outrider/faces/asyncwriter"
 
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/mask"
@@ -83,7 +83,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	secrets := &mask.Set{}
-	printed := outlet.New(stdout)
+	printed := asyncwriter.New(stdout)
 	defer context.AfterFunc(ctx, func() { printed.Drain(longestWrite) })()
 
 	lost := &losses{}
@@ -99,13 +99,13 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	a.stderr = words
 
 	root := a.root()
-	root.SetVersionTemplate(versionText(asksJSON(args)))
+	root.SetVersionTemplate(versionText(wantsJSON(args)))
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
-	a.json = a.json || a.verb == "" && asksJSON(args) // what is wrong may stand before --json
+	a.json = a.json || a.verb == "" && wantsJSON(args) // what is wrong may stand before --json
 	for _, end := range slices.Backward(a.atEnd) {
 		end()
 	}
@@ -173,12 +173,12 @@ func (e *flagError) Error() string { return e.err.Error() + "\n" + e.help }
 
 func (e *flagError) Unwrap() error { return e.err }
 
-// asksJSON says whether a command line or the environment asks for JSON, also where the command line
+// wantsJSON reports whether a command line or the environment asks for JSON, also where the command line
 // cannot be read to its end.
-func asksJSON(args []string) bool {
-	asked, err := strconv.ParseBool(os.Getenv("OUTRIDER_JSON"))
+func wantsJSON(args []string) bool {
+	json, err := strconv.ParseBool(os.Getenv("OUTRIDER_JSON"))
 	if err != nil {
-		asked = false
+		json = false
 	}
 	for _, arg := range args {
 		if arg == "--" {
@@ -189,10 +189,10 @@ func asksJSON(args []string) bool {
 			value, given = "true", true
 		}
 		if on, err := strconv.ParseBool(value); given && err == nil {
-			asked = on
+			json = on
 		}
 	}
-	return asked
+	return json
 }
 
 // structuredOf is an error as --json shows it.

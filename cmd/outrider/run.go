@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -81,7 +81,7 @@ func (a *app) runAction(
 	ctx context.Context, p caseFlags, action string, arguments json.RawMessage, artifacts string,
 ) error {
 	o := a.runOptions(artifacts)
-	if err := o.Mend(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
+	if err := o.SetRepair(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
 	}
 	if !p.Heal && !p.Fix {
@@ -89,11 +89,11 @@ func (a *app) runAction(
 	}
 	return a.withHost(ctx, a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
 		result := plan.Action(ctx, h, action, arguments, o)
-		failed := mend.Apply(result.Repairs, p.Fix)
+		failed := repair.Apply(result.Repairs, p.Fix)
 		if a.json {
 			a.printJSON(result)
 		} else {
-			mend.Print(a.stderr, result.Locks, result.Repairs, p.Fix)
+			repair.Print(a.stderr, result.Locks, result.Repairs, p.Fix)
 			if result.Error != nil {
 				_ = a.ending(true, true, failed) // the action's own error decides
 				return result.Error
@@ -121,8 +121,8 @@ func (a *app) optionsOfRun(s hostSettings, artifacts string) plan.Options {
 }
 
 // ending is verdict, with what went wrong beside the result.
-func (a *app) ending(ok, complete bool, beside error) error {
-	for _, err := range mend.Each(beside) {
+func (a *app) ending(ok, complete bool, extra error) error {
+	for _, err := range repair.Each(extra) {
 		var f *fault.Error
 		ok, complete = ok && !errors.As(err, &f), false
 		a.warn(err)

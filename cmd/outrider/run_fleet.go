@@ -102,7 +102,7 @@ func (a *app) onFleet(
 		Settings:     a.travelling(settings),
 		Maps:         settings.maps,
 		Project:      settings.projectMaps,
-		Evidence:     out.files.Pictures(),
+		Evidence:     out.files.ShowsScreenshots(),
 		Artifacts:    show.Artifacts,
 		Retries:      show.Retries,
 		RetriesGiven: show.RetriesGiven,

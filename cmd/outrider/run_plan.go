@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -149,7 +149,7 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		settings = settings.at(settings.open[1:])
 	}
 	o := a.runOptions(artifacts)
-	if err := o.Mend(settings.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
+	if err := o.SetRepair(settings.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
 	}
 	ctx, cancel := a.bounded(ctx)
@@ -180,11 +180,11 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		Retries:      p.Retries,
 		RetriesGiven: a.retriesGiven(),
 	}
-	r.o.Evidence = out.files.Pictures()
+	r.o.Evidence = out.files.ShowsScreenshots()
 	r.o.Open = open
 	r.o.StorageState = state
 	r.o.SaveState = storage.To != "" && suite.Single()
-	var result plan.Result
+	var result plan.RunResult
 	complete := true
 	if p.Watch {
 		result, err = r.watch(ctx)
@@ -199,7 +199,7 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 	return ended(ctx)
 }
 
-// retriesGiven says whether the user gave --retries, which then comes before a plan's own.
+// retriesGiven reports whether the user gave --retries, which then comes before a plan's own.
 func (a *app) retriesGiven() bool { return a.origins["retries"] != byDefault }
 
 // planRun is one run of plans, or with --watch as many as there are changes.
@@ -219,7 +219,7 @@ type planRun struct {
 }
 
 // round runs cases and shows them.
-func (r *planRun) round(ctx context.Context, suite *plan.Suite) plan.Result {
+func (r *planRun) round(ctx context.Context, suite *plan.Suite) plan.RunResult {
 	o := r.o
 	done := r.follow(&o, suite)
 	b := plan.Isolated(r.host)
@@ -237,17 +237,17 @@ func (r *planRun) round(ctx context.Context, suite *plan.Suite) plan.Result {
 }
 
 // finish writes what a run leaves: reports, lock files, repairs, storage state.
-func (r *planRun) finish(result plan.Result) (complete bool, err error) {
+func (r *planRun) finish(result plan.RunResult) (complete bool, err error) {
 	var written []string
 	var failed error
 	if r.flags.UpdateLock {
 		written, failed = result.UpdateLocks(r.o.Maps)
 	}
 	repairs := result.Repairs()
-	failed = errors.Join(failed, mend.Apply(repairs, r.flags.Fix))
+	failed = errors.Join(failed, repair.Apply(repairs, r.flags.Fix))
 	complete = r.writeReports(r.out, result.Report(), "")
 	if !r.json {
-		mend.Print(r.stdout, written, repairs, r.flags.Fix)
+		repair.Print(r.stdout, written, repairs, r.flags.Fix)
 	}
 	saved := result.State()
 	complete = complete && (saved != nil || !r.o.SaveState || !result.OK) // why there is none was said

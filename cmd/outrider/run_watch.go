@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/watch"
@@ -13,10 +13,10 @@ import (
 )
 
 // watch runs the cases, and those that a change touches again, in one browser.
-func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
+func (r *planRun) watch(ctx context.Context) (plan.RunResult, error) {
 	engine, err := expr.New(r.browser.engine, nil)
 	if err != nil {
-		return plan.Result{}, err
+		return plan.RunResult{}, err
 	}
 	defer engine.Close()
 	o := watch.Options{
@@ -52,13 +52,13 @@ func (r *planRun) watch(ctx context.Context) (plan.Result, error) {
 		if r.maps != nil {
 			r.maps.Reload()
 		}
-		r.o.Locks, err = mend.LocksOf(r.given)
+		r.o.Locks, err = repair.LocksOf(r.given)
 		if err != nil {
 			return nil, err
 		}
 		return suite, r.resolved.Resolve(ctx, suite)
 	}
-	o.Done = func(all plan.Result) error {
+	o.Done = func(all plan.RunResult) error {
 		_, err := r.finish(all)
 		return err
 	}

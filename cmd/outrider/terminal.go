@@ -33,7 +33,7 @@ func colouredWriter(w io.Writer) io.Writer {
 	return report.Coloured(w)
 }
 
-// isTerminal says whether w writes to a terminal.
+// isTerminal reports whether w writes to a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := terminalFile(w)
 	return ok && term.IsTerminal(int(f.Fd()))

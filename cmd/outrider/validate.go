@@ -53,7 +53,7 @@ func (a *app) validateCommand() *cobra.Command {
 			how.Arguments = runtime.ArgumentsRefused
 			how.Whole = true
 			if set.Has(quirks.LenientArguments) {
-				how.Arguments = runtime.ArgumentsMended
+				how.Arguments = runtime.ArgumentsCoerced
 			}
 			engine, err := expr.New(engineName, nil)
 			if err != nil {

@@ -582,12 +582,12 @@ func otherItems(r *run) {
 	r.works(t)
 }
 
-// silence is longer than a bridge calls without a probe.
-const silence = 6 * time.Second
+// quietTime is longer than a bridge calls without a probe.
+const quietTime = 6 * time.Second
 
 func probe(r *run) {
 	t := r.tab("a")
-	r.pause(silence)
+	r.pause(quietTime)
 	c := r.callTab(t)
 	for {
 		it, err := t.await(r.ctx, within, func(it *item) bool {
@@ -606,7 +606,7 @@ func probe(r *run) {
 
 func evicted(r *run) {
 	t := r.tab("a")
-	r.pause(silence)
+	r.pause(quietTime)
 	c := r.call(ToolCall{TargetRuntimeID: t.id, TimeoutMS: 3000})
 	r.isRefused(r.answer(c, within))
 	r.ready(t)

@@ -342,8 +342,8 @@ func wait(r *run) {
 	r.refused("page.wait", object{"session_id": s}, "invalid_request")
 }
 
-// picture decodes the image of a result.
-func (r *run) picture(result object) image.Image {
+// screenshot decodes the image of a result.
+func (r *run) screenshot(result object) image.Image {
 	encoded := r.text("page.screenshot", result, "image")
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
@@ -375,14 +375,14 @@ func screenshot(r *run) {
 		r.text("page.screenshot", result, "image_ref")
 		return // how to read it is the provider's
 	}
-	shot := r.picture(result)
+	shot := r.screenshot(result)
 	at := shot.Bounds().Size().Div(2)
 	red, green, blue, _ := shot.At(at.X, at.Y).RGBA()
 	near := func(got uint32, want int) bool { d := int(got>>8) - want; return d > -12 && d < 12 }
 	if !near(red, colourRed) || !near(green, colourGreen) || !near(blue, colourBlue) {
 		r.wrong("the image does not show the page")
 	}
-	clipped := r.picture(r.call("page.screenshot", object{
+	clipped := r.screenshot(r.call("page.screenshot", object{
 		"session_id": s,
 		"clip":       object{"x": 10, "y": 10, "width": 64, "height": 32},
 	}))

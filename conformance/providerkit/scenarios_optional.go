@@ -152,8 +152,8 @@ func storage(r *run) {
 
 func fullPage(r *run) {
 	s, _ := r.opened()
-	viewport := r.picture(r.call("page.screenshot", object{"session_id": s})).Bounds()
-	whole := r.picture(r.call("page.screenshot", object{"session_id": s, "full_page": true})).Bounds()
+	viewport := r.screenshot(r.call("page.screenshot", object{"session_id": s})).Bounds()
+	whole := r.screenshot(r.call("page.screenshot", object{"session_id": s, "full_page": true})).Bounds()
 	if whole.Dy() <= viewport.Dy() {
 		r.wrong("full_page gave %d pixels of height, the viewport has %d", whole.Dy(), viewport.Dy())
 	}

@@ -258,7 +258,7 @@ func (r *Recorder) Call(tab runtime.TabStatus, c runtime.Call) (id string, answe
 			}
 			r.log.PutAt(at, record.KindCallEnd, tab.TabID, end, resources(end.Output)...)
 		})
-		r.queue.room()
+		r.queue.awaitSpace()
 	}
 }
 

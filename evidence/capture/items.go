@@ -20,5 +20,5 @@ func (r *Recorder) Item(at time.Time, received bool, name string, item []byte) {
 		}
 		r.log.PutAt(at, record.KindItem, 0, out, resources(out.Item)...)
 	})
-	r.queue.room()
+	r.queue.awaitSpace()
 }

@@ -19,7 +19,7 @@ func sentOnce(ctx context.Context) (context.Context, <-chan struct{}) {
 type probed struct {
 	target    targetAnswer
 	to        targetAnswer // where a drag ends
-	documents []shot
+	documents []frameDocument
 }
 
 // probe is what is being read of a page before a step.
@@ -47,7 +47,7 @@ func (p *probe) wait() probed {
 // calls have no deadline: the end of one would have the browser end a script that blocks the page.
 func (r *Recorder) probe(ctx context.Context, in runtime.Invocation, state *page) *probe {
 	p := &probe{answered: make(chan struct{})}
-	var list []shot
+	var list []frameDocument
 	if r.opts.Pages {
 		list = r.frames(state)
 	}
@@ -60,12 +60,12 @@ func (r *Recorder) probe(ctx context.Context, in runtime.Invocation, state *page
 			all.Done()
 			return
 		}
-		late := time.NewTimer(probeTime)
-		defer late.Stop()
+		timer := time.NewTimer(probeTime)
+		defer timer.Stop()
 		select {
 		case <-sent:
 		case <-ended:
-		case <-late.C:
+		case <-timer.C:
 		case <-ctx.Done():
 		}
 	}

@@ -57,8 +57,8 @@ func (q *queue) add(f func()) {
 	}
 }
 
-// room returns when few entries wait. Who produces many calls it.
-func (q *queue) room() {
+// awaitSpace returns when few entries wait. Who produces many calls it.
+func (q *queue) awaitSpace() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.items) > maxQueued && !q.closed {

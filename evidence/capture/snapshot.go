@@ -48,8 +48,8 @@ type snapshotAnswer struct {
 // TakeText implements primitives.TextTaker.
 func (a *snapshotAnswer) TakeText(text []byte) { a.text = bytes.Clone(text) }
 
-// shot is the document of a frame as the page answered it, nil without an answer.
-type shot struct {
+// frameDocument is the document of a frame as the page answered it, nil without an answer.
+type frameDocument struct {
 	frame  primitives.FrameID
 	main   bool
 	known  *document // that it was compared with
@@ -58,18 +58,18 @@ type shot struct {
 }
 
 // frames are the frames of a page whose documents are taken, the main frame first.
-func (r *Recorder) frames(p *page) []shot {
+func (r *Recorder) frames(p *page) []frameDocument {
 	frames := p.page.Frames()
-	out := make([]shot, 0, min(len(frames), maxFrames))
+	out := make([]frameDocument, 0, min(len(frames), maxFrames))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, f := range frames[:min(len(frames), maxFrames)] {
-		out = append(out, shot{frame: f.ID, main: i == 0, known: p.frames[f.ID]})
+		out = append(out, frameDocument{frame: f.ID, main: i == 0, known: p.frames[f.ID]})
 	}
 	return out
 }
 
-func (s *shot) arguments() map[string]any {
+func (s *frameDocument) arguments() map[string]any {
 	if s.known == nil {
 		return map[string]any{}
 	}
@@ -77,7 +77,7 @@ func (s *shot) arguments() map[string]any {
 }
 
 // take reads a document.
-func (s *shot) take(ctx context.Context, p primitives.Page) {
+func (s *frameDocument) take(ctx context.Context, p primitives.Page) {
 	var answer snapshotAnswer
 	if p.Call(ctx, s.frame, "record_snapshot", s.arguments(), &answer) == nil {
 		s.answer = &answer
@@ -94,7 +94,7 @@ func Document(ctx context.Context, p primitives.Page) (text []byte, address stri
 }
 
 // find finds the frames of the iframe elements.
-func (s *shot) find(ctx context.Context, p primitives.Page) {
+func (s *frameDocument) find(ctx context.Context, p primitives.Page) {
 	if s.answer == nil || s.answer.Same {
 		return
 	}
@@ -110,7 +110,7 @@ func (s *shot) find(ctx context.Context, p primitives.Page) {
 
 // keep stores documents and returns them as snapshots. A frame that did not answer is left out, and without
 // the main frame there are none. The queue calls it.
-func (r *Recorder) keep(state *page, list []shot) []taken {
+func (r *Recorder) keep(state *page, list []frameDocument) []taken {
 	var out []taken
 	for _, s := range list {
 		if s.answer == nil {

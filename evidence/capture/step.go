@@ -65,15 +65,15 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 		probe = r.probe(ctx, in, state)
 	}
 	r.queue.add(func() {
-		look := probe.wait()
-		snapshots := r.keep(state, look.documents)
+		snapshot := probe.wait()
+		snapshots := r.keep(state, snapshot.documents)
 		if previous != nil { // what is there before this step is what the step before has left
 			r.putSnapshots(in.TabID, previous.step, "after", snapshots)
 		}
 		begin.Arguments = object(in.Arguments)
 		if changes {
-			begin.Target, begin.To = look.target.target(snapshots), look.to.target(snapshots)
-			begin.Arguments = r.typed(in, look.target, begin.Target)
+			begin.Target, begin.To = snapshot.target.target(snapshots), snapshot.to.target(snapshots)
+			begin.Arguments = r.typed(in, snapshot.target, begin.Target)
 		}
 		begin.Arguments = withoutStores(in.Primitive, begin.Arguments)
 		r.log.PutAt(began, record.KindStepBegin, in.TabID, begin)
@@ -100,7 +100,7 @@ func (r *Recorder) Primitive(ctx context.Context, in runtime.Invocation) (done f
 		if changes && r.opts.Pages {
 			r.after(state, in.TabID, id)
 		}
-		r.queue.room()
+		r.queue.awaitSpace()
 	}
 }
 
@@ -235,12 +235,12 @@ func (a targetAnswer) target(snapshots []taken) *record.Target {
 
 // typed are the arguments of a step. What is typed into a secret field is a placeholder in them, and a
 // secret of the recording from here on. So it is where nobody can say which field it is.
-func (r *Recorder) typed(in runtime.Invocation, look targetAnswer, t *record.Target) json.RawMessage {
+func (r *Recorder) typed(in runtime.Invocation, snapshot targetAnswer, t *record.Target) json.RawMessage {
 	members := primitives.StepOf(in.Primitive).Typed
-	if members == nil || look.known && (look.Element == nil || !look.Secret) {
+	if members == nil || snapshot.known && (snapshot.Element == nil || !snapshot.Secret) {
 		return object(in.Arguments)
 	}
-	if !look.known && strings.HasPrefix(in.Primitive, "keyboard.") && !singleKey(in.Arguments) {
+	if !snapshot.known && strings.HasPrefix(in.Primitive, "keyboard.") && !singleKey(in.Arguments) {
 		return object(in.Arguments) // Enter and such
 	}
 	name := "password"
@@ -269,7 +269,7 @@ func (r *Recorder) typed(in runtime.Invocation, look targetAnswer, t *record.Tar
 	return jsonOf(args)
 }
 
-// singleKey says whether a key types one character.
+// singleKey reports whether a key types one character.
 func singleKey(args json.RawMessage) bool {
 	var in struct {
 		Key string `json:"key"`

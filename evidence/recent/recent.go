@@ -42,7 +42,7 @@ func Options(mode string, o capture.Options) capture.Options {
 	return o
 }
 
-// Check says whether there is such a mode.
+// Check reports whether there is such a mode.
 func Check(mode string) error {
 	if !slices.Contains([]string{Off, Calls, Pages, Full}, mode) {
 		return fault.New(fault.InvalidInput, "--recent is %q: expected off, calls, pages or full", mode)

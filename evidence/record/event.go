@@ -152,12 +152,12 @@ type StepBegin struct {
 	Target    *Target         `json:"target,omitempty"`
 	// To is where a drag ends.
 	To *Target `json:"to,omitempty"`
-	// Meant is what a person said of the step, nil for a step of a program.
-	Meant *Meant `json:"meant,omitempty"`
+	// Intent is what a person said of the step, nil for a step of a program.
+	Intent *Intent `json:"meant,omitempty"`
 }
 
-// Meant is what a person who did a step meant by it.
-type Meant struct {
+// Intent is what a person who did a step meant by it.
+type Intent struct {
 	// Keep says that the step belongs to the action although it changes nothing: "assert" or "read".
 	Keep string `json:"keep,omitempty"`
 	// Expected is the text of an assertion.

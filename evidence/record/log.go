@@ -17,7 +17,7 @@ import (
 
 // Sink keeps entries. Its methods are called one at a time.
 type Sink interface {
-	// Has says whether a resource is kept.
+	// Has reports whether a resource is kept.
 	Has(name string) bool
 	// Resource is called before the first event that names it, once or more often.
 	Resource(r Resource) error
@@ -133,7 +133,7 @@ func (l *Log) Keep(mediaType string, data []byte) string {
 	return name
 }
 
-// Has says whether every sink has a resource. A ring forgets those that no event names any more.
+// Has reports whether every sink has a resource. A ring forgets those that no event names any more.
 func (l *Log) Has(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

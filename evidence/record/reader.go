@@ -99,7 +99,7 @@ func (r *Recording) scan() error {
 	return nil
 }
 
-// possible says whether a resource can be what its line says, with so many bytes behind the line.
+// possible reports whether a resource can be what its line says, with so many bytes behind the line.
 func possible(r Resource, left int64) bool {
 	if r.Stored < 0 || r.Size < 0 || r.Size > maxContent || int64(r.Stored) > left {
 		return false
@@ -193,7 +193,7 @@ func (r *Recording) CopyTo(to io.Writer, name string) error {
 	return nil
 }
 
-// Has says whether there is a resource of a name.
+// Has reports whether there is a resource of a name.
 func (r *Recording) Has(name string) bool {
 	_, ok := r.resources[name]
 	return ok

@@ -17,7 +17,7 @@ type Ring struct {
 
 	mu        sync.Mutex
 	head      *kept
-	lasting   map[string]kept // what a reader needs of what is forgotten, by kind and subject
+	retained  map[string]kept // what a reader needs of what is forgotten, by kind and subject
 	events    []kept
 	bytes     int
 	resources map[string]*held
@@ -39,7 +39,7 @@ func NewRing(age time.Duration, limit int) *Ring {
 	return &Ring{
 		age:       float64(age.Milliseconds()),
 		limit:     limit,
-		lasting:   map[string]kept{},
+		retained:  map[string]kept{},
 		resources: map[string]*held{},
 	}
 }
@@ -92,20 +92,20 @@ func (k kept) size() int { return len(k.line) + len(k.event.Data) }
 // forget takes an event out, or keeps it as the newest about its subject; r.mu is held. A tab that
 // is gone has no newest state.
 func (r *Ring) forget(k kept) {
-	subject := lastingSubject(k.event)
+	subject := retainedSubject(k.event)
 	if subject == "" {
 		r.drop(k)
 		return
 	}
-	if old, there := r.lasting[subject]; there {
+	if old, there := r.retained[subject]; there {
 		r.drop(old)
-		delete(r.lasting, subject)
+		delete(r.retained, subject)
 	}
 	if removed(k.event) {
 		r.drop(k)
 		return
 	}
-	r.lasting[subject] = k
+	r.retained[subject] = k
 }
 
 // drop forgets an event and what only it needs; r.mu is held.
@@ -133,8 +133,8 @@ func (r *Ring) release(names []string) {
 	}
 }
 
-// lastingSubject names what an event says the newest about, "" for what need not be remembered.
-func lastingSubject(e Event) string {
+// retainedSubject names what an event says the newest about, "" for what need not be remembered.
+func retainedSubject(e Event) string {
 	switch e.Kind {
 	case KindMap:
 		var m Map
@@ -155,7 +155,7 @@ func (r *Ring) all() []kept {
 	if r.head != nil {
 		out = append(out, *r.head)
 	}
-	for _, k := range r.lasting {
+	for _, k := range r.retained {
 		out = append(out, k)
 	}
 	byNumber(out)

@@ -46,8 +46,8 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 			return r, nil
 		}
 		set := quirks.Of(names...)
-		if o.asked != nil {
-			set = set.Watched(o.asked)
+		if o.used != nil {
+			set = set.Watched(o.used)
 		}
 		o.Quirks = &set
 		out.Runs++
@@ -58,10 +58,10 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 		return r, err
 	}
 	all := quirks.Extension().Names()
-	asked := &quirks.Asked{}
-	o.asked = asked
+	used := &quirks.Used{}
+	o.used = used
 	upstream, err := run(all)
-	o.asked = nil
+	o.used = nil
 	if err != nil || upstream.Verdict != Reproduced {
 		out.Report = upstream
 		return out, err
@@ -84,7 +84,7 @@ func BisectQuirks(ctx context.Context, l *Log, o Options) (*Bisection, error) {
 		return err == nil && r.Verdict == Reproduced, err
 	}
 	// Only what was asked for can explain it. A document that was left may have been asked for more.
-	found, err := smallest(asked.Names(), holds)
+	found, err := smallest(used.Names(), holds)
 	if err != nil {
 		return nil, err
 	}

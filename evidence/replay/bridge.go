@@ -115,7 +115,7 @@ func fromBridge(items []bridgeItem) (*Log, error) {
 	return l, nil
 }
 
-// answeredFailure says whether an output reports a failure, and its code.
+// answeredFailure reports whether an output reports a failure, and its code.
 func answeredFailure(output json.RawMessage) (code string, failed bool) {
 	var o struct {
 		OK    *bool `json:"ok"`

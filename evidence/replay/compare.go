@@ -206,7 +206,7 @@ func (c *comparison) sameText(member, was, is string) bool {
 // nameMaps are members that name maps by where their files lie.
 var nameMaps = names("maps map_path")
 
-// sameMap says whether a map is the one of the recording: a replay has it in a numbered folder of its own.
+// sameMap reports whether a map is the one of the recording: a replay has it in a numbered folder of its own.
 func sameMap(was, is string) bool {
 	folder, rest, found := strings.Cut(is, "/")
 	_, err := strconv.Atoi(folder)

@@ -57,7 +57,7 @@ func lost(c Call) (out []Missing) {
 	return out
 }
 
-// cut says whether a text ends where the store ends a longer one.
+// cut reports whether a text ends where the store ends a longer one.
 func cut(text string) bool {
 	return strings.HasSuffix(text, "…") && len(utf16.Encode([]rune(text))) == keptText
 }

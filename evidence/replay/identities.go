@@ -43,7 +43,7 @@ func (m *identities) tab(old string) string {
 // leastMade is how long a part of an id is that a script makes by chance.
 const leastMade = 4
 
-// renamed says whether two ids of an element can be one that is made anew in each session: one part of them
+// renamed reports whether two ids of an element can be one that is made anew in each session: one part of them
 // differs, and each always stands for the other.
 func (m *identities) renamed(old, now string) bool {
 	divides := func(r rune) bool { return strings.ContainsRune("-_:.", r) }

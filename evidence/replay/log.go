@@ -202,7 +202,7 @@ func fromRecording(r *record.Recording) *Log {
 	return l
 }
 
-// aboutItself says whether a call saved what was remembered, or learned from it: a replay remembers nothing.
+// aboutItself reports whether a call saved what was remembered, or learned from it: a replay remembers nothing.
 func aboutItself(c record.Call) bool {
 	var in struct {
 		Mode string `json:"mode"`

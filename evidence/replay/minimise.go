@@ -64,12 +64,12 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string, words io.Wr
 	}
 	o.Until = 0
 	m := &minimiser{
-		log:    l,
-		opts:   o,
-		at:     at,
-		wanted: whole.Calls[at-1],
-		words:  words,
-		told:   time.Now(),
+		log:        l,
+		opts:       o,
+		at:         at,
+		wanted:     whole.Calls[at-1],
+		words:      words,
+		reportedAt: time.Now(),
 	}
 	m.out = &Minimal{Of: len(l.Calls), Runs: 1, Result: m.wanted.Is, Differences: m.wanted.Differences}
 	fmt.Fprintf(words, "call %d %s shows it (%s): replaying it again\n", at, m.wanted.Name, m.wanted.shows())
@@ -90,13 +90,13 @@ func Minimise(ctx context.Context, l *Log, o Options, folder string, words io.Wr
 
 // minimiser is one search.
 type minimiser struct {
-	log    *Log
-	opts   Options
-	at     int        // number of the call in question
-	wanted CallResult // its result
-	out    *Minimal
-	words  io.Writer
-	told   time.Time // when something was last written to words
+	log        *Log
+	opts       Options
+	at         int        // number of the call in question
+	wanted     CallResult // its result
+	out        *Minimal
+	words      io.Writer
+	reportedAt time.Time // when something was last written to words
 
 	confirmed bool // it was seen a second time
 	// The shortest list so far: the call in question, and those before it.
@@ -104,8 +104,8 @@ type minimiser struct {
 	last   Call
 }
 
-// tellEvery is how often a search says that it goes on.
-const tellEvery = 10 * time.Second
+// progressInterval is how often a search says that it goes on.
+const progressInterval = 10 * time.Second
 
 // search looks for the shortest list: first with one browser for all runs and no time lost, which takes seconds. Where
 // that does not show what the log shows, or shows it with other calls than a replay does, it takes the long way.
@@ -161,7 +161,7 @@ func (m *minimiser) leave() {
 	}
 }
 
-// shows says whether the call in question goes after these calls as it goes in the log.
+// shows reports whether the call in question goes after these calls as it goes in the log.
 func (m *minimiser) shows(ctx context.Context, before []Call, last Call) (bool, error) {
 	shorter := *m.log
 	shorter.Calls = append(slices.Clone(before), last)
@@ -169,8 +169,8 @@ func (m *minimiser) shows(ctx context.Context, before []Call, last Call) (bool, 
 		shorter.Calls[i].Expected = Expected{} // how they go does not matter
 	}
 	m.out.Runs++
-	if time.Since(m.told) > tellEvery {
-		m.tell()
+	if time.Since(m.reportedAt) > progressInterval {
+		m.reportProgress()
 	}
 	r, err := Play(ctx, &shorter, m.opts)
 	if err != nil || len(r.Calls) != len(shorter.Calls) {
@@ -194,7 +194,7 @@ func (m *minimiser) shorten(ctx context.Context) error {
 		ok, err := m.shows(ctx, list, m.last)
 		if ok {
 			m.before = slices.Clone(list)
-			m.tell()
+			m.reportProgress()
 		}
 		return ok, err
 	})
@@ -223,9 +223,9 @@ func (m *minimiser) shorten(ctx context.Context) error {
 	return err
 }
 
-// tell says how far the search is.
-func (m *minimiser) tell() {
-	m.told = time.Now()
+// reportProgress says how far the search is.
+func (m *minimiser) reportProgress() {
+	m.reportedAt = time.Now()
 	fmt.Fprintf(m.words, "%d of %d calls after %d runs\n", len(m.before)+1, m.out.Of, m.out.Runs)
 }
 

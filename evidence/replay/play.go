@@ -46,7 +46,7 @@ type Options struct {
 	// Secrets stand for the placeholders in the log.
 	Secrets *mask.Set
 
-	asked *quirks.Asked // gets the quirks that the replay is asked for; nil for nobody
+	used *quirks.Used // gets the quirks that the replay is asked for; nil for nobody
 	// shared is the host that the replay uses with others; nil: it opens one of its own.
 	shared *shared
 	// hurried leaves the page the time that it needs, not the time that it had.
@@ -287,7 +287,7 @@ func (p *player) configure(o *runtime.Options, set quirks.Set) error {
 		o.Browser.Answer, o.Browser.Script = p.network.answer, p.script
 	}
 	if o.Recorder == nil {
-		p.shown = newWatcher(p.opts.asked)
+		p.shown = newWatcher(p.opts.used)
 		o.Recorder = p.shown
 	}
 	registry := o.Registry

@@ -253,7 +253,7 @@ func workflowOf(events []sessionEvent, tool int, action string, taken map[int]bo
 	return best
 }
 
-// toolFollows says whether a tool event behind it speaks of a workflow, and will take it.
+// toolFollows reports whether a tool event behind it speaks of a workflow, and will take it.
 func toolFollows(events []sessionEvent, workflow int, action string) bool {
 	for j := workflow + 1; j < len(events); j++ {
 		e := events[j]
@@ -269,7 +269,7 @@ func toolFollows(events []sessionEvent, workflow int, action string) bool {
 	return false
 }
 
-// workflowBefore says whether an output that was sent is that of a workflow with an event of its own.
+// workflowBefore reports whether an output that was sent is that of a workflow with an event of its own.
 func workflowBefore(events []sessionEvent, sent int, action string) bool {
 	for j := sent - 1; j >= 0 && timeOf(events[sent]).Sub(timeOf(events[j])) <= nearby; j-- {
 		if events[j].Type == "workflow" && events[j].Name == action {

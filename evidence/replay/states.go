@@ -70,12 +70,12 @@ func (p *player) compareStates(ctx context.Context, h place, c Call, after []Cal
 	}
 }
 
-// acts says whether a call of a recording could change the page.
+// acts reports whether a call of a recording could change the page.
 func (c Call) acts() bool {
 	return slices.ContainsFunc(c.steps, func(s record.Step) bool { return s.Acts })
 }
 
-// isAhead says whether the page has a state that the log has later, with no call between that could make it.
+// isAhead reports whether the page has a state that the log has later, with no call between that could make it.
 func (p *player) isAhead(was State, after []Call, seen []runtime.StateSeen) bool {
 	for _, c := range after {
 		if c.acts() {

@@ -15,7 +15,7 @@ import (
 // watcher knows the pages of a replay. It records nothing, so that a replay takes no longer than it must: a
 // document is read when a result differs. It implements runtime.Recorder.
 type watcher struct {
-	asked *quirks.Asked // nil: nobody wants to know
+	used  *quirks.Used // nil: nobody wants to know
 	mu    sync.Mutex
 	pages map[int]primitives.Page // by tab
 }
@@ -23,8 +23,8 @@ type watcher struct {
 // readTime bounds reading a page.
 const readTime = 5 * time.Second
 
-func newWatcher(asked *quirks.Asked) *watcher {
-	return &watcher{asked: asked, pages: map[int]primitives.Page{}}
+func newWatcher(asked *quirks.Used) *watcher {
+	return &watcher{used: asked, pages: map[int]primitives.Page{}}
 }
 
 func (w *watcher) Wants() runtime.PageWants { return runtime.PageWants{} }
@@ -48,7 +48,7 @@ func (w *watcher) Page(p primitives.Page, e runtime.PageEvent) {
 // Primitive notes the quirks that the documents of the page have used.
 func (w *watcher) Primitive(ctx context.Context, in runtime.Invocation) (done func(primitives.Result)) {
 	return func(primitives.Result) {
-		if w.asked == nil {
+		if w.used == nil {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
@@ -61,7 +61,7 @@ func (w *watcher) Primitive(ctx context.Context, in runtime.Invocation) (done fu
 				continue // whoever uses the names makes sure that they are enough
 			}
 			for _, n := range answer.Names {
-				w.asked.Note(n)
+				w.used.Note(n)
 			}
 		}
 	}

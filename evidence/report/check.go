@@ -39,10 +39,10 @@ type Page struct {
 	Opened   string          `json:"-"`
 	Duration time.Duration   `json:"-"`
 	Raw      json.RawMessage `json:"-"` // the whole answer
-	// Shot is what the page showed after its checks, and Texts is what was known of
+	// Screenshot is what the page showed after its checks, and Texts is what was known of
 	// it then; both only when something is not well and a report asks.
-	Shot  *Picture `json:"-"`
-	Texts []Text   `json:"-"`
+	Screenshot *Screenshot `json:"-"`
+	Texts      []Text      `json:"-"`
 
 	file string // of the first map that applies, see Locate
 }
@@ -117,13 +117,13 @@ type Remembered struct {
 	lock.Entry
 }
 
-// Breaks says whether the check makes the verb fail: severity info is for
+// Breaks reports whether the check makes the verb fail: severity info is for
 // people to know.
 func (c Check) Breaks() bool {
 	return (c.Status == "failed" || c.Status == "not_run") && c.Severity != "info"
 }
 
-// Well says whether the page is ok and none of its checks drifted or failed.
+// Well reports whether the page is ok and none of its checks drifted or failed.
 func (p Page) Well() bool {
 	return p.OK && !slices.ContainsFunc(p.Checks, func(c Check) bool {
 		return c.Status == "failed" || c.Status == "drifted" || c.Status == "not_run"
@@ -234,7 +234,7 @@ func (p Page) Causes() []string {
 	return out
 }
 
-// redirected says whether another page is shown than was asked for.
+// redirected reports whether another page is shown than was asked for.
 func (p Page) redirected() bool {
 	asked, err := url.Parse(p.Opened)
 	if err != nil || p.Opened == "" {

@@ -72,11 +72,11 @@ func parts(text string) []string {
 	return out
 }
 
-// Annotates says whether annotations of GitHub go to standard output.
+// Annotates reports whether annotations of GitHub go to standard output.
 func (f Files) Annotates() bool { return f[annotations] != "" }
 
-// Pictures says whether a format shows pictures.
-func (f Files) Pictures() bool { return f["html"] != "" || f["junit"] != "" }
+// ShowsScreenshots reports whether a format shows pictures.
+func (f Files) ShowsScreenshots() bool { return f["html"] != "" || f["junit"] != "" }
 
 // Write renders the run into a folder, in each requested format. Pictures that JUnit
 // refers to are written beside it, unless they are saved already. What
@@ -91,7 +91,7 @@ func (f Files) Write(to Folder, w io.Writer, run Run) []error {
 		}
 	}
 	if junit := f["junit"]; junit != "" {
-		if err := run.SavePictures(to, strings.TrimSuffix(junit, filepath.Ext(junit))+"-pictures"); err != nil {
+		if err := run.SaveScreenshots(to, strings.TrimSuffix(junit, filepath.Ext(junit))+"-pictures"); err != nil {
 			failed = append(failed, err)
 		}
 	}

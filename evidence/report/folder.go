@@ -112,7 +112,7 @@ func (c checkout) allowed(name string) error {
 	}
 }
 
-// Administrative says whether a path leads into a folder in which a version control system
+// Administrative reports whether a path leads into a folder in which a version control system
 // keeps its own files, in any spelling that a file system takes for it.
 func Administrative(path string) bool {
 	own := []string{".git", ".hg", ".svn", ".bzr", ".jj", "_darcs", "git~1", "cvs"}

@@ -35,7 +35,7 @@ const sampleMap = `{
 }
 `
 
-func samplePicture() string {
+func sampleScreenshot() string {
 	const w, h = 800, 450
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	draw.Draw(img, img.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
@@ -89,7 +89,7 @@ func sample(t *testing.T) report.Run {
 				}},
 				"evidence": map[string]any{
 					"screenshot": map[string]any{
-						"data_url": samplePicture(),
+						"data_url": sampleScreenshot(),
 						"viewport": map[string]any{"width": 800, "height": 450},
 					},
 					"dom_snapshot": map[string]any{"text": "Items\n" + hostile},

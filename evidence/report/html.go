@@ -92,7 +92,7 @@ func HTML(r Run) ([]byte, error) {
 		for _, p := range past {
 			one.History = append(one.History, p.Outcomes[key(path, t)])
 		}
-		if p := t.Picture; p != nil {
+		if p := t.Screenshot; p != nil {
 			i, ok := pictures[p.DataURL]
 			if !ok {
 				i = len(shown.Pictures)

@@ -27,7 +27,7 @@ const (
 // Outcomes are all of them, in the order in which readers want them.
 var Outcomes = []Outcome{Failed, Broken, Flaky, Drifted, Passed, Skipped}
 
-// Red says whether the outcome makes a run fail.
+// Red reports whether the outcome makes a run fail.
 func (o Outcome) Red() bool { return o == Failed || o == Broken }
 
 // Run is what every format is rendered from: suites of tests, a test with its
@@ -74,9 +74,9 @@ type Test struct {
 	Failures []Failure `json:"failures,omitempty"`
 	Steps    []Step    `json:"steps,omitempty"`
 	// Repairs are targets that a map could declare, or diffs of the map.
-	Repairs []Text   `json:"repairs,omitempty"`
-	Texts   []Text   `json:"texts,omitempty"`
-	Picture *Picture `json:"-"`
+	Repairs    []Text      `json:"repairs,omitempty"`
+	Texts      []Text      `json:"texts,omitempty"`
+	Screenshot *Screenshot `json:"-"`
 	// PictureFile is where the picture was saved, with its outlines.
 	PictureFile string `json:"picture_file,omitempty"`
 }
@@ -120,9 +120,9 @@ type Text struct {
 	Diff  bool   `json:"diff,omitempty"` // lines begin with +, - or a space
 }
 
-// Picture is what the page showed. Outlines are in CSS pixels of the viewport,
+// Screenshot is what the page showed. Outlines are in CSS pixels of the viewport,
 // whose size is that of the picture.
-type Picture struct {
+type Screenshot struct {
 	DataURL       string
 	Width, Height float64
 	Outlines      []Box

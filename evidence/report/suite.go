@@ -30,7 +30,7 @@ func PageSuite(p Page) Suite {
 		page.Outcome = Failed
 		page.Kind = "page"
 		page.Message = p.Unmet[0]
-		page.Picture = p.Shot.clone()
+		page.Screenshot = p.Screenshot.clone()
 		for _, m := range p.Unmet {
 			page.Failures = append(page.Failures, Failure{Message: m})
 		}
@@ -96,9 +96,9 @@ func checkTest(p Page, c Check) Test {
 	if json.Unmarshal(c.Evidence["dom_snapshot"], &shown) == nil && shown.Text != "" {
 		t.Texts = append(t.Texts, Text{Title: "text of the page", Body: block(shown.Text)})
 	}
-	t.Picture = ReadPicture(c.Evidence["screenshot"])
-	if t.Picture == nil && t.Outcome != Skipped {
-		t.Picture = p.Shot.clone()
+	t.Screenshot = ReadScreenshot(c.Evidence["screenshot"])
+	if t.Screenshot == nil && t.Outcome != Skipped {
+		t.Screenshot = p.Screenshot.clone()
 	}
 	t.Texts = append(t.Texts, p.Texts...)
 	t.outline(c)
@@ -107,10 +107,10 @@ func checkTest(p Page, c Check) Test {
 
 // outline marks what the assertions that fail found.
 func (t *Test) outline(c Check) {
-	if t.Picture == nil {
+	if t.Screenshot == nil {
 		return
 	}
-	t.Picture.Outlines = c.boxes()
+	t.Screenshot.Outlines = c.boxes()
 }
 
 // boxes is where the elements are that failed assertions found.
@@ -173,26 +173,26 @@ func (c Check) repairs() []Text {
 	return out
 }
 
-// ReadPicture reads the result of browser.screenshot; nil when there is no
+// ReadScreenshot reads the result of browser.screenshot; nil when there is no
 // picture in it.
-func ReadPicture(raw json.RawMessage) *Picture {
-	var shot struct {
+func ReadScreenshot(raw json.RawMessage) *Screenshot {
+	var out struct {
 		DataURL  string `json:"data_url"`
 		Viewport struct {
 			Width  float64 `json:"width"`
 			Height float64 `json:"height"`
 		} `json:"viewport"`
 	}
-	if json.Unmarshal(raw, &shot) != nil {
+	if json.Unmarshal(raw, &out) != nil {
 		return nil
 	}
 	for _, head := range []string{"data:image/jpeg;base64,", "data:image/png;base64,"} {
-		if text, ok := strings.CutPrefix(shot.DataURL, head); ok {
+		if text, ok := strings.CutPrefix(out.DataURL, head); ok {
 			if data, err := base64.StdEncoding.DecodeString(text); err == nil && len(data) > 0 {
-				return &Picture{
+				return &Screenshot{
 					DataURL: head + base64.StdEncoding.EncodeToString(data),
-					Width:   shot.Viewport.Width,
-					Height:  shot.Viewport.Height,
+					Width:   out.Viewport.Width,
+					Height:  out.Viewport.Height,
 				}
 			}
 		}
@@ -201,11 +201,11 @@ func ReadPicture(raw json.RawMessage) *Picture {
 }
 
 // clone is the picture without outlines, nil of nil.
-func (p *Picture) clone() *Picture {
+func (p *Screenshot) clone() *Screenshot {
 	if p == nil {
 		return nil
 	}
-	return &Picture{DataURL: p.DataURL, Width: p.Width, Height: p.Height}
+	return &Screenshot{DataURL: p.DataURL, Width: p.Width, Height: p.Height}
 }
 
 // Console is the lines of console.list since a time, "" when there are none.

@@ -138,7 +138,7 @@ func (e *export) endStep(ev record.Event, r *row, end record.StepEnd) {
 	}
 }
 
-// phase says whether a step has a snapshot of the main frame.
+// phase reports whether a step has a snapshot of the main frame.
 func (e *export) phase(s *record.Step, phase string) bool {
 	for _, one := range s.Snapshots {
 		if one.Phase == phase && one.Main {

@@ -27,8 +27,8 @@ const (
 	deliverOff    = "off"
 )
 
-// spoken is an announcement in the history.
-type spoken struct {
+// spokenEntry is an announcement in the history.
+type spokenEntry struct {
 	Seq        int64           `json:"seq"`
 	TSMS       int64           `json:"ts_ms"`
 	Text       string          `json:"text"`
@@ -44,7 +44,7 @@ type spoken struct {
 // announcements is the history of what live regions said, and how it is delivered.
 type announcements struct {
 	mu                sync.Mutex
-	list              []spoken
+	list              []spokenEntry
 	seq               int64
 	assertive, polite string
 }
@@ -56,7 +56,7 @@ func newAnnouncements() *announcements {
 // add enters a record and reports whether it goes with the next result: never one
 // without a text.
 func (a *announcements) add(raw json.RawMessage, runtimeKey string) (inject bool) {
-	now := spoken{Politeness: "polite"}
+	now := spokenEntry{Politeness: "polite"}
 	if json.Unmarshal(raw, &now) != nil || now.Text == "" {
 		return false
 	}
@@ -121,7 +121,7 @@ func (h *Hub) answersAnnouncements(tool string, sel Selector) bool {
 
 // announced answers the tools about announcements.
 func (h *Hub) announced(tool string, args map[string]json.RawMessage) (any, *fault.Error) {
-	a := h.spoken
+	a := h.history
 	if tool == eventsTool {
 		if err := only(args, "since", "limit"); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (h *Hub) announced(tool string, args map[string]json.RawMessage) (any, *fau
 		limit = min(max(limit, 1), maxRead)
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		out, next := []spoken{}, since
+		out, next := []spokenEntry{}, since
 		for _, s := range a.list {
 			if s.Seq > since && int64(len(out)) < limit {
 				out = append(out, s)

@@ -41,7 +41,7 @@ func (h *Hub) bounded(next http.Handler) http.Handler {
 			ReadCloser: r.Body,
 			of:         &h.bodies,
 			control:    control,
-			heard:      time.Now(),
+			lastRead:   time.Now(),
 			posted:     r.URL.Path == itemsPath,
 		}
 		if !h.bodies.enter(b) {
@@ -79,11 +79,11 @@ func (a *bodies) enter(b *body) bool {
 func (a *bodies) end() bool {
 	var quietest *body
 	for b := range a.coming {
-		if quietest == nil || b.heard.Before(quietest.heard) {
+		if quietest == nil || b.lastRead.Before(quietest.lastRead) {
 			quietest = b
 		}
 	}
-	if quietest == nil || time.Since(quietest.heard) < quietBody {
+	if quietest == nil || time.Since(quietest.lastRead) < quietBody {
 		return false
 	}
 	delete(a.coming, quietest)
@@ -108,10 +108,10 @@ func (a *bodies) sum(b *body) *int64 {
 	return &a.bytes
 }
 
-// room says whether a body may hold n bytes in all beside the others. What it says beforehand of its
+// awaitSpace reports whether a body may hold n bytes in all beside the others. What it says beforehand of its
 // length does not count: it could be never sent. Without room a body that says nothing is ended, so
 // that there is some soon.
-func (a *bodies) room(b *body, n int64) bool {
+func (a *bodies) awaitSpace(b *body, n int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	most := a.mostBytes
@@ -135,22 +135,22 @@ type body struct {
 	control *http.ResponseController
 	posted  bool // by a runtime that polls
 
-	read  int64     // bytes so far
-	heard time.Time // when the last came; protected by bodies.mu, as is held
-	held  int64
+	read     int64     // bytes so far
+	lastRead time.Time // when the last came; protected by bodies.mu, as is held
+	held     int64
 }
 
 // Read implements io.Reader. A whole body has no deadline any more, and no place.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if n > 0 && !b.of.room(b, b.read) {
+	if n > 0 && !b.of.awaitSpace(b, b.read) {
 		return 0, errTooMuch
 	}
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	if n > 0 {
-		b.heard = time.Now()
+		b.lastRead = time.Now()
 	}
 	if _, there := b.of.coming[b]; there && errors.Is(err, io.EOF) {
 		_ = b.control.SetReadDeadline(time.Time{})

@@ -210,7 +210,7 @@ func (h *Hub) call(ctx context.Context, call ToolCall) ToolResult {
 		return refused(err)
 	}
 	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, timeout+h.opts.Grace)
+	ctx, cancel := context.WithTimeout(ctx, timeout+h.opts.ExtraWait)
 	defer cancel()
 	if call.Name == syncStorage.Name {
 		return h.sync(ctx, args, sel, timeout)
@@ -466,7 +466,7 @@ func (h *Hub) await(ctx context.Context, p *pending, timeout time.Duration) Tool
 		delete(h.pending, p.id)
 		h.mu.Unlock()
 	}()
-	t := time.NewTimer(timeout + h.opts.Grace)
+	t := time.NewTimer(timeout + h.opts.ExtraWait)
 	defer t.Stop()
 	var err *fault.Error
 	select {

@@ -269,7 +269,7 @@ func (c *conn) take(frame []byte) {
 		h.replay = append(json.RawMessage(nil), frame...)
 		h.mu.Unlock()
 	case "a11y_announcement":
-		if h.spoken.add(in.Record, in.RuntimeKey) {
+		if h.history.add(in.Record, in.RuntimeKey) {
 			h.piggybacked.Inject("", in.Record)
 		}
 	case "agent_event":

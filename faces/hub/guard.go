@@ -85,7 +85,7 @@ const (
 	extensionScheme = "chrome-extension://"
 )
 
-// forRuntimes says whether a path is one that runtimes connect to.
+// forRuntimes reports whether a path is one that runtimes connect to.
 func forRuntimes(path string) bool { return path == extensionPath || path == itemsPath }
 
 // remedyOf says how to admit an origin that was refused.

@@ -24,7 +24,7 @@ type Hub struct {
 	storage     *storage                 // nil for none
 	agents      *agentEvents             // by runtime, for runtime.agent.await_event
 	piggybacked bridgeclient.Piggybacked // texts of live regions, for the next result
-	spoken      *announcements           // what live regions said
+	history     *announcements           // what live regions said
 	lifecycle   *lifecycle               // nil without a storage folder
 	payloads    *payloads                // nil for none
 
@@ -70,7 +70,7 @@ func New(opts Options) (*Hub, error) {
 		mux:      http.NewServeMux(),
 		events:   newEventLog(opts.KeepEvents),
 		agents:   newAgentEvents(),
-		spoken:   newAnnouncements(),
+		history:  newAnnouncements(),
 		closing:  make(chan struct{}),
 		runtimes: map[string]*entry{},
 		lost:     map[string]lostRuntime{},

@@ -548,7 +548,7 @@ func TestActiveRuntime(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	h := startHub(t, hub.Options{Grace: patience}) // the runtime answers first, however late it is
+	h := startHub(t, hub.Options{ExtraWait: patience}) // the runtime answers first, however late it is
 	connect(t, h.Addr(), hosttest.New(hosttest.Tab(1, "https://a.example/", "A")), nil)
 	waitRuntimes(t, h, 1)
 	r := h.Call(t.Context(), hub.ToolCall{Name: "block", TimeoutMS: 100})

@@ -56,9 +56,9 @@ type Options struct {
 
 	// DispatchTimeout bounds a call that names no time. Default 30 s.
 	DispatchTimeout time.Duration
-	// Grace is added to the time of a call while its result is awaited, so that the runtime's
+	// ExtraWait is added to the time of a call while its result is awaited, so that the runtime's
 	// own timeout, which has more detail, arrives first. Default 500 ms.
-	Grace time.Duration
+	ExtraWait time.Duration
 	// Heartbeat is the distance of runtime_status polls, Sweep that of the
 	// search for silent runtimes, and TTL how long one may be silent. Defaults
 	// 10 s, 10 s and 30 s.
@@ -182,7 +182,7 @@ func (o *Options) check() error {
 		o.NewID = newID
 	}
 	set(&o.DispatchTimeout, 30*time.Second)
-	set(&o.Grace, 500*time.Millisecond)
+	set(&o.ExtraWait, 500*time.Millisecond)
 	set(&o.Heartbeat, 10*time.Second)
 	set(&o.LostAfter, 10*time.Second)
 	set(&o.AnnounceWithin, 30*time.Second)

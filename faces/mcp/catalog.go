@@ -39,7 +39,7 @@ func (s *Server) offerAs(t tools.Tool, name string) error {
 	s.names.add(t.Name, name)
 	s.server.AddTool(&sdk.Tool{
 		Name:         name,
-		Description:  told(t.Description, t.Name, name),
+		Description:  withProtocolName(t.Description, t.Name, name),
 		Annotations:  &sdk.ToolAnnotations{Title: t.Title, ReadOnlyHint: t.Reads, IdempotentHint: t.Reads},
 		InputSchema:  t.Input,
 		OutputSchema: t.Output,

@@ -16,7 +16,7 @@ import (
 // there only behind a hidden flag.
 
 var (
-	fixturePicture = []byte{ // one red pixel, PNG
+	fixtureImage = []byte{ // one red pixel, PNG
 		0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D',
 		'R', 0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0, 0x90, 'w', 'S', 0xde,
 		0, 0, 0, 12, 'I', 'D', 'A', 'T', 'x', 0x9c, 'c', 0xf8, 0xcf, 0xc0, 0, 0, 3, 1, 1, 0,
@@ -45,12 +45,12 @@ func (s *Server) addFixtures() {
 	}
 	static("test_simple_text", "Answers with text", text("This is a simple text response for testing."))
 	static(
-		"test_image_content", "Answers with a picture", &sdk.ImageContent{Data: fixturePicture, MIMEType: "image/png"},
+		"test_image_content", "Answers with a picture", &sdk.ImageContent{Data: fixtureImage, MIMEType: "image/png"},
 	)
 	static("test_audio_content", "Answers with a sound", &sdk.AudioContent{Data: fixtureSound, MIMEType: "audio/wav"})
 	static("test_embedded_resource", "Answers with a resource", embedded("test://embedded-resource"))
 	static("test_multiple_content_types", "Answers with all of them", text("Multiple content types test:"),
-		&sdk.ImageContent{Data: fixturePicture, MIMEType: "image/png"}, embedded("test://mixed-content-resource"))
+		&sdk.ImageContent{Data: fixtureImage, MIMEType: "image/png"}, embedded("test://mixed-content-resource"))
 	tool := func(name, description, input string, run sdk.ToolHandler) {
 		s.server.AddTool(&sdk.Tool{Name: name, Description: description, InputSchema: json.RawMessage(input)}, run)
 	}
@@ -113,7 +113,7 @@ func (s *Server) addFixtures() {
 	resource("test://static-text", "text/plain", &sdk.ResourceContents{
 		Text: "This is the content of the static text resource.",
 	})
-	resource("test://static-binary", "image/png", &sdk.ResourceContents{Blob: fixturePicture})
+	resource("test://static-binary", "image/png", &sdk.ResourceContents{Blob: fixtureImage})
 	s.server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: "test://template/{id}/data",
 		Name:        "template",

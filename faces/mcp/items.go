@@ -75,7 +75,7 @@ func (s *Server) primitiveOf(p *sdk.CallToolParamsRaw) string {
 	return family + "." + in.Name
 }
 
-// givesStores says whether a primitive answers what is kept in cookies and storage, which is never
+// givesStores reports whether a primitive answers what is kept in cookies and storage, which is never
 // recorded.
 func givesStores(name string) bool {
 	return strings.HasPrefix(name, "cookie.") || strings.HasPrefix(name, "storage_state.")

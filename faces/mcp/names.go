@@ -62,8 +62,8 @@ func listedNames(names []string, taken func(string) bool) map[string]string {
 	return listed
 }
 
-// told adds the protocol's name of a tool to its description, where the listed name differs.
-func told(description, name, listed string) string {
+// withProtocolName adds the protocol's name of a tool to its description, where the listed name differs.
+func withProtocolName(description, name, listed string) string {
 	if listed == plainName(name) {
 		return description
 	}
@@ -117,7 +117,7 @@ func (a *aliases) own(name string) string {
 	return name
 }
 
-// isPrimitive says whether a name is a primitive's, as it is or as it would be listed.
+// isPrimitive reports whether a name is a primitive's, as it is or as it would be listed.
 func (s *Server) isPrimitive(name string) bool {
 	return slices.ContainsFunc(s.opts.Host.Dictionary(), func(e runtime.DictionaryEntry) bool {
 		return e.Name == name || plainName(e.Name) == name

@@ -85,10 +85,10 @@ func (r *reporter) progress(p runtime.Progress) {
 	if len(r.steps) > maxSteps {
 		r.steps = r.steps[1:]
 	}
-	r.poke()
+	r.notify()
 }
 
-func (r *reporter) poke() {
+func (r *reporter) notify() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -102,7 +102,7 @@ func (r *reporter) end() {
 	}
 	r.mu.Lock()
 	r.ended = true
-	r.poke()
+	r.notify()
 	r.mu.Unlock()
 	r.sending.Wait()
 }

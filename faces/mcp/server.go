@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/outrider-run/outrider/faces/outlet"
+	"github.com/outrider-run/outrider/faces/asyncwriter"
 	"github.com/outrider-run/outrider/faces/tools"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -139,7 +139,7 @@ const longestWrite = 2 * time.Second
 // ServeStdio serves one client, one JSON-RPC message per line, until ctx ends or in
 // does. Requests that were read by then are answered.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	outlet := outlet.New(out)
+	outlet := asyncwriter.New(out)
 	defer context.AfterFunc(ctx, func() { outlet.Drain(longestWrite) })()
 	lines := newSplicer(outlet)
 	client := newStdioLines(ctx, in, lines)

@@ -292,7 +292,7 @@ func (a *stdioLines) Write(line []byte) (int, error) {
 	if err != nil {
 		clear(a.open) // nobody reads the others either
 	}
-	a.tell()
+	a.notifyWaiters()
 	if err != nil {
 		return 0, err
 	}
@@ -351,11 +351,11 @@ func (a *stdioLines) close(id json.RawMessage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.open, plainID(id))
-	a.tell()
+	a.notifyWaiters()
 }
 
-// tell wakes who waits for the last answers. The caller has a.mu.
-func (a *stdioLines) tell() {
+// notifyWaiters wakes who waits for the last answers. The caller has a.mu.
+func (a *stdioLines) notifyWaiters() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }

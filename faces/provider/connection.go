@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/faces/outlet"
+	"github.com/outrider-run/outrider/faces/asyncwriter"
 )
 
 const (
@@ -61,7 +61,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer, transpo
 	s.connectionsMu.Unlock()
 	s.busy.Add(1)
 	defer s.busy.Done()
-	answers := outlet.New(out)
+	answers := asyncwriter.New(out)
 	defer context.AfterFunc(ctx, func() { answers.Drain(longestWrite) })()
 	var writing sync.WaitGroup
 	writing.Go(func() { c.write(answers) })

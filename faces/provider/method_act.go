@@ -273,7 +273,7 @@ func (r *request) noteEffects(reply runtime.Reply, out map[string]any) {
 	}
 }
 
-// emptied says whether the control that was filled is empty in the end.
+// emptied reports whether the control that was filled is empty in the end.
 func emptied(reply runtime.Reply) bool {
 	var f followed
 	_ = json.Unmarshal(reply.Output, &f)

@@ -24,8 +24,8 @@ type captureIn struct {
 	Clip     *rect  `json:"clip"`
 }
 
-// picture is an encoded image of a page; width and height are its own pixels.
-type picture struct {
+// captured is an encoded image of a page; width and height are its own pixels.
+type captured struct {
 	base64, mediaType string
 	width, height     int
 	url               string
@@ -51,20 +51,20 @@ func screenshot(ctx context.Context, r *request) (any, *Failure) {
 	}, nil
 }
 
-func (r *request) capture(ctx context.Context, in captureIn) (picture, *Failure) {
+func (r *request) capture(ctx context.Context, in captureIn) (captured, *Failure) {
 	args := targetIn{Ref: in.Ref}.put(map[string]any{})
 	if in.FullPage {
 		if in.Clip != nil || in.Ref != "" {
-			return picture{}, invalidRequest("/full_page", "give one of full_page, clip and element_ref")
+			return captured{}, invalidRequest("/full_page", "give one of full_page, clip and element_ref")
 		}
 		if !r.server.argumentOf("browser.screenshot", "full_page") {
-			return picture{}, newFailure(UnsupportedTarget, "this provider captures the viewport, not the full page").
+			return captured{}, newFailure(UnsupportedTarget, "this provider captures the viewport, not the full page").
 				with("member", "full_page")
 		}
 		args["full_page"] = true
 	}
 	if in.Clip != nil && in.Ref != "" {
-		return picture{}, invalidRequest("/clip", "give one of full_page, clip and element_ref")
+		return captured{}, invalidRequest("/clip", "give one of full_page, clip and element_ref")
 	}
 	var shot struct {
 		DataURL  string `json:"data_url"`
@@ -79,21 +79,21 @@ func (r *request) capture(ctx context.Context, in captureIn) (picture, *Failure)
 		URL string `json:"url"`
 	}
 	if _, err := r.do(ctx, "browser.screenshot", args, &shot); err != nil {
-		return picture{}, r.failed(err)
+		return captured{}, r.failed(err)
 	}
 	_, encoded, _ := strings.Cut(shot.DataURL, ",")
-	out := picture{encoded, shot.MimeType, shot.Encoded.Width, shot.Encoded.Height, shot.URL}
+	out := captured{encoded, shot.MimeType, shot.Encoded.Width, shot.Encoded.Height, shot.URL}
 	if in.Clip == nil && out.width > 0 {
 		return out, nil
 	}
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		return picture{}, newFailure(InternalError, "the image cannot be read")
+		return captured{}, newFailure(InternalError, "the image cannot be read")
 	}
 	if in.Clip == nil {
 		size, _, err := image.DecodeConfig(bytes.NewReader(raw))
 		if err != nil {
-			return picture{}, newFailure(InternalError, "the image cannot be read")
+			return captured{}, newFailure(InternalError, "the image cannot be read")
 		}
 		out.width, out.height = size.Width, size.Height
 		return out, nil
@@ -103,10 +103,10 @@ func (r *request) capture(ctx context.Context, in captureIn) (picture, *Failure)
 
 // cut keeps a part of a picture. viewport is the width that the picture shows,
 // in CSS pixels.
-func (p picture) cut(raw []byte, part rect, viewport float64) (picture, *Failure) {
+func (p captured) cut(raw []byte, part rect, viewport float64) (captured, *Failure) {
 	whole, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {
-		return picture{}, newFailure(InternalError, "the image cannot be read")
+		return captured{}, newFailure(InternalError, "the image cannot be read")
 	}
 	ratio := 1.0
 	if viewport > 0 {
@@ -116,13 +116,13 @@ func (p picture) cut(raw []byte, part rect, viewport float64) (picture, *Failure
 	to := image.Pt(int(math.Round((part.X+part.Width)*ratio)), int(math.Round((part.Y+part.Height)*ratio)))
 	area := image.Rectangle{from, to}.Intersect(whole.Bounds())
 	if area.Empty() {
-		return picture{}, invalidRequest("/clip", "clip is outside the viewport")
+		return captured{}, invalidRequest("/clip", "clip is outside the viewport")
 	}
 	kept := image.NewRGBA(image.Rectangle{Max: area.Size()})
 	draw.Draw(kept, kept.Bounds(), whole, area.Min, draw.Src)
 	var b bytes.Buffer
 	if err := png.Encode(&b, kept); err != nil {
-		return picture{}, newFailure(InternalError, "the image cannot be encoded")
+		return captured{}, newFailure(InternalError, "the image cannot be encoded")
 	}
 	p.base64, p.mediaType = base64.StdEncoding.EncodeToString(b.Bytes()), "image/png"
 	p.width, p.height = area.Dx(), area.Dy()

@@ -222,13 +222,13 @@ func sendCDP(ctx context.Context, r *request) (any, *Failure) {
 	if failure := r.decode(&in); failure != nil {
 		return nil, failure
 	}
-	door, ok := r.server.opts.Host.(protocolHost)
+	protocol, ok := r.server.opts.Host.(protocolHost)
 	if !ok {
 		return nil, newFailure(UnsupportedTarget, "this host has no door to the browser's protocol")
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout())
 	defer cancel()
-	out, err := door.Protocol(
+	out, err := protocol.Protocol(
 		ctx, runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID}, in.Method, in.Params,
 	)
 	if err != nil {

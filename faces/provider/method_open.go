@@ -134,7 +134,7 @@ func (r *request) navigate(ctx context.Context, in openIn) (any, *Failure) {
 			args["timeout_ms"] = own.Milliseconds()
 		}
 		if _, err := r.do(ctx, "page.wait", args, nil); err != nil {
-			return nil, r.navigationLate(err)
+			return nil, r.navigationTimedOut(err)
 		}
 	case !nav.Loaded && !nav.SameDocument && in.WaitUntil == "load":
 		f := newFailure(NavigationTimeout, "the document came, and did not finish loading").
@@ -155,7 +155,7 @@ func (r *request) navigate(ctx context.Context, in openIn) (any, *Failure) {
 	return out, nil
 }
 
-func (r *request) navigationLate(err *fault.Error) *Failure {
+func (r *request) navigationTimedOut(err *fault.Error) *Failure {
 	f := r.failed(err)
 	if err.Code == fault.Timeout || err.Code == fault.HandlerTimeout {
 		f.Code, f.Retryable = NavigationTimeout, true
@@ -179,7 +179,7 @@ func history(action string) func(context.Context, *request) (any, *Failure) {
 					runtime.Reply{URL: r.page.URL}, map[string]any{"title": r.page.Title, "navigated": false},
 				), nil
 			}
-			return nil, r.navigationLate(err)
+			return nil, r.navigationTimedOut(err)
 		}
 		reply.URL = moved.URL
 		return r.about(reply, map[string]any{"title": moved.Title, "navigated": moved.Moved}), nil

@@ -22,9 +22,9 @@ type Host interface {
 	Info() runtime.Info
 }
 
-// lateHost is a Host that may still be starting, or have failed to. Asking does
+// startingHost is a Host that may still be starting, or have failed to. Asking does
 // not wait.
-type lateHost interface {
+type startingHost interface {
 	Started() (ready bool, err *fault.Error)
 }
 
@@ -49,7 +49,7 @@ type Options struct {
 	// AllowCDP offers cdp.send: any command of the browser's own protocol, past
 	// every rule of the runtime.
 	AllowCDP bool
-	// DetectBrowser says whether there is a browser to start, with how to get one
+	// DetectBrowser reports whether there is a browser to start, with how to get one
 	// where there is none. Nil is a browser that is there.
 	DetectBrowser func() *fault.Error
 	// CallTimeout bounds a request that brings no timeout_ms. Default 30 s.

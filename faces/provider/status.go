@@ -14,9 +14,9 @@ const (
 	browserFamily = "chromium"
 )
 
-// startState says whether the host runs: not yet, or never with a reason.
+// startState reports whether the host runs: not yet, or never with a reason.
 func (s *Server) startState() (ready bool, err *fault.Error) {
-	if late, ok := s.opts.Host.(lateHost); ok {
+	if late, ok := s.opts.Host.(startingHost); ok {
 		return late.Started()
 	}
 	return true, nil

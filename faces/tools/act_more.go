@@ -170,7 +170,7 @@ func (c *Call) answered(ctx context.Context, p page, in actIn, done acted, r run
 	return &Answer{Result: out, Text: text + "\n" + more}, nil
 }
 
-// inOutline says whether the outline of the page has what a line about it says.
+// inOutline reports whether the outline of the page has what a line about it says.
 func inOutline(line, outline string) bool {
 	if strings.HasPrefix(line, changedNodes) {
 		return true

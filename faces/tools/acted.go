@@ -181,7 +181,7 @@ type followed struct {
 	Earlier     []followed // of actions before, after their answers
 }
 
-// elsewhere says whether something followed but the focus and what controls hold: a page may take a text out of the
+// elsewhere reports whether something followed but the focus and what controls hold: a page may take a text out of the
 // control that it was written into.
 func (f followed) elsewhere() bool {
 	for _, seen := range []int{

@@ -36,7 +36,7 @@ func allowanceOf(ctx context.Context) *callAllowance {
 	return a
 }
 
-// allowanceOver says whether ctx ended because the time was over.
+// allowanceOver reports whether ctx ended because the time was over.
 func allowanceOver(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errAllowanceOver) }
 
 // Begin starts the time; once is enough.

@@ -65,8 +65,8 @@ const (
 
 // awaitedDownloads are the downloads of one session that a later answer tells.
 type awaitedDownloads struct {
-	since time.Time         // began after this
-	told  map[string]string // state that was told last, by id
+	since    time.Time         // began after this
+	reported map[string]string // state that was told last, by id
 }
 
 // awaitDownloads notes what an action may still bring: a download that is under way, or one
@@ -84,14 +84,14 @@ func (c *Call) awaitDownloads(p page, f followed) {
 		return
 	}
 	if known == nil {
-		known = &awaitedDownloads{since: c.began, told: map[string]string{}}
+		known = &awaitedDownloads{since: c.began, reported: map[string]string{}}
 		if c.set.downloads == nil {
 			c.set.downloads = map[string]*awaitedDownloads{}
 		}
 		c.set.downloads[key] = known
 	}
 	for _, d := range f.Downloads {
-		known.told[d.ID] = d.State
+		known.reported[d.ID] = d.State
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *Call) arrived(ctx context.Context) []string {
 	ended := false
 	running := false
 	for _, d := range list.Downloads {
-		state, told := known.told[d.ID]
+		state, told := known.reported[d.ID]
 		began, e := time.Parse(time.RFC3339Nano, d.Started)
 		if !told && (e != nil || began.Before(known.since.Truncate(time.Millisecond))) {
 			continue
@@ -128,7 +128,7 @@ func (c *Call) arrived(ctx context.Context) []string {
 		if state == d.State {
 			continue
 		}
-		known.told[d.ID] = d.State
+		known.reported[d.ID] = d.State
 		ended = ended || d.State != downloadRuns
 		out = append(out, d.String())
 	}

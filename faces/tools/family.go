@@ -60,7 +60,7 @@ func (s *Set) familyTool(family string, entries []runtime.DictionaryEntry) Tool 
 			}
 			in.Arguments = map[string]json.RawMessage{}
 			if len(given.Arguments) > 0 {
-				read, said := meant(given.Arguments, schemas[given.Name])
+				read, said := coerceArguments(given.Arguments, schemas[given.Name])
 				c.Said = append(c.Said, said...)
 				_ = json.Unmarshal(read, &in.Arguments) // an object, as the schema wants it
 			}

@@ -543,7 +543,7 @@ func (s *Set) screenshotTool() Tool {
 					"url":      r.URL,
 					"width":    encoded["width"],
 					"height":   encoded["height"],
-					"resource": s.keepPicture(image, kind),
+					"resource": s.keepScreenshot(image, kind),
 				})
 				if in.FullPage {
 					pictured(out, result, encoded)

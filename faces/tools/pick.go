@@ -133,7 +133,7 @@ func (l drawnList) choice(before drawnList, i int) (string, *fault.Error) {
 	return owned[0], nil
 }
 
-// shows says whether an option with the name is drawn.
+// shows reports whether an option with the name is drawn.
 func (l drawnList) shows(i int) bool { return i < len(l.Choices) && len(l.Choices[i]) > 0 }
 
 // drawn asks which of the wanted options the page draws now.

@@ -124,16 +124,16 @@ func (c *Call) place(name string) func(
 	return c.on
 }
 
-// lateness is how much longer than its own time a call is given. It ends by itself first
+// timeoutMargin is how much longer than its own time a call is given. It ends by itself first
 // and says what it waited for; on a page that answers nothing it is ended.
-const lateness = 180 * time.Millisecond
+const timeoutMargin = 180 * time.Millisecond
 
 // bounded is ctx for as long as a call with a time of its own may take.
 func (w where) bounded(ctx context.Context) (context.Context, func()) {
 	if w.TimeoutMS <= 0 {
 		return ctx, func() {}
 	}
-	return withAllowance(ctx, time.Duration(w.TimeoutMS)*time.Millisecond+lateness)
+	return withAllowance(ctx, time.Duration(w.TimeoutMS)*time.Millisecond+timeoutMargin)
 }
 
 // navigates are the primitives that wait for a document to load, and answer with what is there when their
@@ -190,7 +190,7 @@ func (c *Call) do(
 	if r.Err != nil {
 		f := r.Err.With("page", p.handle())
 		if f.Code == fault.HandlerTimeout && allowanceOver(ctx) {
-			f = f.With("timeout_ms", (own.Time - lateness).Milliseconds())
+			f = f.With("timeout_ms", (own.Time - timeoutMargin).Milliseconds())
 		}
 		if f.Code == fault.DialogOpen {
 			f = f.Next("answer it with act, action dialog, accept true or false")

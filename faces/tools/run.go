@@ -117,7 +117,7 @@ func (c *Call) check(t *Tool) *fault.Error {
 	if len(c.Args) == 0 || string(c.Args) == "null" {
 		c.Args = json.RawMessage("{}")
 	}
-	c.Args, c.Said = meant(c.Args, t.meaning)
+	c.Args, c.Said = coerceArguments(c.Args, t.meaning)
 	if problems := t.input.Validate(c.Args); len(problems) > 0 && !t.unchecked {
 		return refusal(problems)
 	}

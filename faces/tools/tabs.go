@@ -330,7 +330,7 @@ func (c *Call) requests(ctx context.Context, p page, since, most int) requests {
 	return out
 }
 
-// mayDraw says whether a document that has loaded may ask for more.
+// mayDraw reports whether a document that has loaded may ask for more.
 func (r requests) mayDraw() bool {
 	for _, e := range r.Entries {
 		if time.Since(e.StartedAt.Add(time.Duration(e.DurationMS*float64(time.Millisecond)))) < drawnFor {
@@ -343,7 +343,7 @@ func (r requests) mayDraw() bool {
 // settle waits until a document that has loaded has also fetched what it draws. Another
 // look at an application that was still empty costs an agent more.
 func (c *Call) settle(ctx context.Context, p page, left time.Duration) {
-	most := min(settleTime, left-lateness).Milliseconds()
+	most := min(settleTime, left-timeoutMargin).Milliseconds()
 	if most < quietFor.Milliseconds() {
 		return
 	}

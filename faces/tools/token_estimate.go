@@ -78,7 +78,7 @@ func wordTokens(word []rune) float64 {
 	}
 }
 
-// joins says whether a word of one or two letters begins.
+// joins reports whether a word of one or two letters begins.
 func joins(rest []rune) bool {
 	n := 0
 	for n < len(rest) && unicode.IsLetter(rest[n]) {

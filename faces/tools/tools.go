@@ -51,7 +51,7 @@ type Set struct {
 	opts        Options
 	log         *slog.Logger
 	sessions    sessions
-	pictures    pictures
+	screenshots screenshotStore
 	piggybacked bridgeclient.Piggybacked // by workspace, "" for the runtime's own tabs
 	downloadsMu sync.Mutex
 	downloads   map[string]*awaitedDownloads // by workspace, as piggybacked

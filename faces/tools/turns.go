@@ -107,7 +107,7 @@ func (u *Turn) wait(ctx context.Context, say func()) error {
 	return nil
 }
 
-// behind says whether a call is before this one. The caller has the lock.
+// behind reports whether a call is before this one. The caller has the lock.
 func (u *Turn) behind() bool {
 	for _, earlier := range u.of.under {
 		if earlier == u {
@@ -120,7 +120,7 @@ func (u *Turn) behind() bool {
 	return false
 }
 
-// after says whether a call waits for an earlier one.
+// after reports whether a call waits for an earlier one.
 func (u *Turn) after(earlier *Turn) bool {
 	switch {
 	case !earlier.known:

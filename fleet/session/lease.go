@@ -25,8 +25,8 @@ import (
 // what is the last part of the subject at which a worker is asked for a session.
 const what = "session"
 
-// ask is the request for a session.
-type ask struct {
+// sessionRequest is the request for a session.
+type sessionRequest struct {
 	Contract int             `json:"contract"`
 	Kind     string          `json:"kind"`
 	Session  string          `json:"session"`
@@ -106,7 +106,7 @@ func request(s *wire.Store, w fleet.Worker, kind string, options json.RawMessage
 	if err != nil {
 		return nil, fault.New(fault.TransportFailed, "making a session: %v", err)
 	}
-	raw, err := fleet.Encode(ask{Contract: fleet.Contract, Kind: kind, Session: id, Options: options})
+	raw, err := fleet.Encode(sessionRequest{Contract: fleet.Contract, Kind: kind, Session: id, Options: options})
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func accept(
 	ctx context.Context, q *queue.Queue, raw []byte,
 	acquire func(context.Context) (func(), error), servers map[string]Server, log *slog.Logger,
 ) (answer, func()) {
-	var in ask
+	var in sessionRequest
 	if err := json.Unmarshal(raw, &in); err != nil || !fleet.ValidName(in.Session) {
 		return answer{Error: fault.New(fault.InvalidInput, "the request for a session cannot be read")}, nil
 	}

@@ -69,7 +69,7 @@ func newPipe(nc *nats.Conn, listen, to string) (*Pipe, error) {
 	p := &Pipe{nc: nc, to: to, done: make(chan struct{})}
 	p.changed = sync.NewCond(&p.mu)
 	var err error
-	p.sub, err = nc.Subscribe(listen, p.hear)
+	p.sub, err = nc.Subscribe(listen, p.receive)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func frame(kind byte, number uint64, data []byte) []byte {
 	return append(out, data...)
 }
 
-// hear handles a message of the other end.
-func (p *Pipe) hear(m *nats.Msg) {
+// receive handles a message of the other end.
+func (p *Pipe) receive(m *nats.Msg) {
 	if len(m.Data) < 9 {
 		return
 	}

@@ -134,7 +134,7 @@ func TestTheOtherEndIsGone(t *testing.T) {
 			case <-time.After(c.within):
 				t.Error("the worker heard nothing")
 			}
-			proxy.Mend()
+			proxy.Restore()
 		})
 	}
 }

@@ -30,7 +30,7 @@ func Cancel(ctx context.Context, q *queue.Queue, run, id string) (did bool, err 
 		}
 		o := fleet.Outcome{Error: fault.New(fault.Cancelled, "the job was cancelled before it ran")}
 		if ok && r.Phase != fleet.Waiting {
-			if told(ctx, q, r) {
+			if requestCancel(ctx, q, r) {
 				return true, nil
 			}
 			o.Error = fault.New(
@@ -61,18 +61,18 @@ const cancelsAtOnce = 32
 
 // CancelAll is Cancel for many jobs. heard is called once for each job with its outcome, never
 // twice at the same time.
-func CancelAll(ctx context.Context, q *queue.Queue, jobs []fleet.Job, heard func(j fleet.Job, did bool, err error)) {
+func CancelAll(ctx context.Context, q *queue.Queue, jobs []fleet.Job, reports func(j fleet.Job, did bool, err error)) {
 	var all sync.WaitGroup
-	var hearing sync.Mutex
+	var subscription sync.Mutex
 	places := make(chan struct{}, cancelsAtOnce)
 	for _, j := range jobs {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
 			did, err := Cancel(ctx, q, j.Run, j.ID)
-			hearing.Lock()
-			defer hearing.Unlock()
-			heard(j, did, err)
+			subscription.Lock()
+			defer subscription.Unlock()
+			reports(j, did, err)
 		})
 	}
 	all.Wait()
@@ -91,9 +91,9 @@ func Withdraw(ctx context.Context, q *queue.Queue, j fleet.Job) (did bool, err e
 	return err == nil, err
 }
 
-// told reports whether the worker of a job confirmed that the job is to end. It is a request of
+// requestCancel reports whether the worker of a job confirmed that the job is to end. It is a request of
 // its own, since a caller that gives up a request cannot say so.
-func told(ctx context.Context, q *queue.Queue, r fleet.Record) bool {
+func requestCancel(ctx context.Context, q *queue.Queue, r fleet.Record) bool {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	m, err := q.NC.RequestWithContext(ctx, wire.ControlSubject(r.Worker, "cancel"), []byte(r.Run+"."+r.ID))

@@ -14,8 +14,8 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Hears has the callbacks of a followed submission. One goroutine calls them. Each may be nil.
-type Hears struct {
+// Handlers has the callbacks of a followed submission. One goroutine calls them. Each may be nil.
+type Handlers struct {
 	// Record is called with each change of a job's record, and Done once, with the last.
 	Record func(fleet.Record)
 	Done   func(fleet.Record)
@@ -35,7 +35,7 @@ const (
 
 // Follow waits until every job has ended, or ctx does. The jobs may have been sent by
 // another process, and may have ended already.
-func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) error {
+func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, handlers Handlers) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -97,17 +97,17 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 		if open[r.ID] == nil {
 			return
 		}
-		if hears.Record != nil {
-			hears.Record(r)
+		if handlers.Record != nil {
+			handlers.Record(r)
 		}
 		if r.Phase == fleet.Done {
 			delete(open, r.ID)
 			// What the job said last is read before it ends.
 			for len(events) > 0 {
-				hears.event(<-events)
+				handlers.event(<-events)
 			}
-			if hears.Done != nil {
-				hears.Done(r)
+			if handlers.Done != nil {
+				handlers.Done(r)
 			}
 		}
 	}
@@ -135,13 +135,13 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 				}
 			}
 		case m := <-events:
-			hears.event(m)
+			handlers.event(m)
 		case <-connected:
 			if err := watch(); err != nil {
 				return err
 			}
 		case <-sweep.C:
-			for asked := 0; asked < min(sweepAtMost, len(order)) && len(open) > 0; asked++ {
+			for queried := 0; queried < min(sweepAtMost, len(order)) && len(open) > 0; queried++ {
 				id := order[next%len(order)]
 				next++
 				j := open[id]
@@ -173,7 +173,7 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, hears Hears) 
 	return nil
 }
 
-func (h Hears) event(m *nats.Msg) {
+func (h Handlers) event(m *nats.Msg) {
 	var e fleet.Event
 	if h.Event != nil && json.Unmarshal(m.Data, &e) == nil {
 		h.Event(e)

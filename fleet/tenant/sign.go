@@ -81,7 +81,7 @@ func (s *Signer) Sign(data []byte) string {
 	return s.Public + ":" + encoding.EncodeToString(signature)
 }
 
-// Verify says whether a signature is over data and by one of the keys.
+// Verify reports whether a signature is over data and by one of the keys.
 func Verify(keys []string, data []byte, signature string) error {
 	public, text, _ := strings.Cut(signature, ":")
 	raw, err := encoding.DecodeString(text)

@@ -171,7 +171,7 @@ func TestAFloodDoesNotKeepOthersWaiting(t *testing.T) {
 	var order []string
 	site := &fleettest.Site{OnStep: func(job string, _ int) { mu.Lock(); order = append(order, job); mu.Unlock() }}
 	fleettest.Start(t, nil, site, worker.Options{Sources: sources(t, base, f), Slots: 1})
-	if err := submit.Follow(t.Context(), small, ten, submit.Hears{}); err != nil {
+	if err := submit.Follow(t.Context(), small, ten, submit.Handlers{}); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
@@ -215,7 +215,7 @@ func TestQuotas(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := submit.Follow(ctx, tight, jobs, submit.Hears{}); err != nil {
+	if err := submit.Follow(ctx, tight, jobs, submit.Handlers{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := most.Load(); n > 2 || n == 0 {
@@ -240,7 +240,7 @@ func TestQuotas(t *testing.T) {
 	if err := submit.Send(ctx, spent, last); err != nil {
 		t.Fatal(err)
 	}
-	if err := submit.Follow(ctx, spent, last, submit.Hears{Done: func(r fleet.Record) {
+	if err := submit.Follow(ctx, spent, last, submit.Handlers{Done: func(r fleet.Record) {
 		if r.Outcome.Error == nil || r.Outcome.Error.Code != fault.QuotaExceeded {
 			t.Errorf("a job beyond the minutes: %+v", r.Outcome)
 		}

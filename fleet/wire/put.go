@@ -30,11 +30,11 @@ func Put(
 		if ctx.Err() != nil {
 			return 0, errors.Join(context.Cause(ctx), err)
 		}
-		e, look := b.Get(ctx, key)
+		e, stored := b.Get(ctx, key)
 		switch {
-		case look == nil && mine(e.Value()):
+		case stored == nil && mine(e.Value()):
 			return e.Revision(), nil
-		case look == nil && e.Revision() != revision, revision != 0 && errors.Is(look, jetstream.ErrKeyNotFound):
+		case stored == nil && e.Revision() != revision, revision != 0 && errors.Is(stored, jetstream.ErrKeyNotFound):
 			return 0, ErrLost
 		}
 		if gone := Sleep(ctx, wait); gone != nil {
@@ -86,7 +86,7 @@ func AgainEach(ctx context.Context, each time.Duration, do func(ctx context.Cont
 	}
 }
 
-// passing says whether an error may be gone after a moment.
+// passing reports whether an error may be gone after a moment.
 func passing(err error) bool {
 	for _, e := range []error{
 		nats.ErrReconnectBufExceeded, nats.ErrTimeout, context.DeadlineExceeded, nats.ErrNoResponders,

@@ -269,7 +269,7 @@ func (a *active) heartbeat(ctx context.Context, m jetstream.Msg, renew func(cont
 	}
 }
 
-// sure says whether the job cannot be another worker's for some time to come.
+// sure reports whether the job cannot be another worker's for some time to come.
 func (a *active) sure(margin time.Duration) bool {
 	return time.Now().Add(margin).UnixNano() < a.sureTill.Load()
 }

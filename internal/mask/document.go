@@ -66,7 +66,7 @@ func (d *document) add(c byte) (ended bool) {
 	return d.signs == 2 && !space && !d.mayBe() // such as a question that ends with [y/N]
 }
 
-// mayBe says whether the text is the beginning of JSON.
+// mayBe reports whether the text is the beginning of JSON.
 func (d *document) mayBe() bool {
 	dec := json.NewDecoder(bytes.NewReader(d.text))
 	_, err := dec.Token()

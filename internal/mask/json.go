@@ -62,7 +62,7 @@ func (s *Set) FromPage(raw json.RawMessage) json.RawMessage {
 	})
 }
 
-// occurs says whether there is a secret in a text.
+// occurs reports whether there is a secret in a text.
 func (st *state) occurs(text string) bool {
 	for i := range len(text) {
 		if name, end, _ := st.at(text, i); end != 0 && text[i:end] != Placeholder(name) {

@@ -224,7 +224,7 @@ func (s *Set) TypedByKeys(names ...string) {
 	}
 }
 
-// Empty says whether there is no secret.
+// Empty reports whether there is no secret.
 func (s *Set) Empty() bool { return s.load() == nil }
 
 // Names are the names of the secrets, sorted.

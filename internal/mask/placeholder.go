@@ -29,7 +29,7 @@ func Used(text string) []string {
 	}
 }
 
-// Uses says whether a text has the placeholder of one of the secrets.
+// Uses reports whether a text has the placeholder of one of the secrets.
 func (s *Set) Uses(text string) bool {
 	st := s.load()
 	if st == nil || !strings.Contains(text, opening) {
@@ -65,7 +65,7 @@ func (s *Set) Reveal(text, address string) (string, error) {
 	return text, nil
 }
 
-// allowed says whether one of the origins is that of an address. An origin may begin
+// allowed reports whether one of the origins is that of an address. An origin may begin
 // with *. in its host, for every host below.
 func allowed(origins []string, address string) bool {
 	at := hosts.Origin(address)

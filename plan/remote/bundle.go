@@ -196,7 +196,7 @@ func unpack(dir string, archive []byte) error {
 	}
 }
 
-// sparse says whether an entry has holes, which a reader fills with as many zeros as the
+// sparse reports whether an entry has holes, which a reader fills with as many zeros as the
 // entry says: some bytes become any number. Nothing that packs a job writes one.
 func sparse(h *tar.Header) bool {
 	if h.Typeflag == tar.TypeGNUSparse {

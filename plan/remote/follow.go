@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
@@ -86,7 +86,7 @@ func Follow(ctx context.Context, q *queue.Queue, jobs []fleet.Job, v View, cance
 	losses, said := map[string]int{}, map[string]int{}
 	withdrawn := withdrawal{queue: q, jobs: jobs, done: map[string]bool{}}
 	defer withdrawn.life.Wait()
-	err := submit.Follow(ctx, q, jobs, submit.Hears{
+	err := submit.Follow(ctx, q, jobs, submit.Handlers{
 		Event: func(e fleet.Event) {
 			i, ok := at[e.ID]
 			switch {
@@ -186,7 +186,7 @@ func skipped(j fleet.Job) Ended {
 	e := Ended{
 		Record:  fleet.Record{Run: j.Run, ID: j.ID, Name: j.Name},
 		Skipped: true,
-		Report:  plan.Result{Cases: []plan.CaseResult{c}}.Report(),
+		Report:  plan.RunResult{Cases: []plan.CaseResult{c}}.Report(),
 	}
 	e.Answer.Result, _ = fleet.Encode(c) // a result without a page's values
 	return e
@@ -317,12 +317,12 @@ func safe(text string) string {
 type Outcome struct {
 	OK      bool
 	Report  report.Run
-	Repairs []mend.Repaired
+	Repairs []repair.Repaired
 	Saved   bool // every file that jobs made and that was wanted
 
 	single  bool
 	results []json.RawMessage
-	totals  plan.Result
+	totals  plan.RunResult
 }
 
 // Merge makes one outcome of the jobs of a submission.
@@ -330,7 +330,7 @@ func Merge(ended []Ended, began time.Time) Outcome {
 	o := Outcome{
 		OK:      true,
 		results: []json.RawMessage{},
-		totals:  plan.Result{Totals: map[string]int{}, DurationMS: time.Since(began).Milliseconds()},
+		totals:  plan.RunResult{Totals: map[string]int{}, DurationMS: time.Since(began).Milliseconds()},
 	}
 	o.single = len(ended) == 1 && ended[0].Answer.Single
 	o.Report = report.Run{Title: "run", Suites: []report.Suite{}}
@@ -345,7 +345,7 @@ func Merge(ended []Ended, began time.Time) Outcome {
 			o.totals.Totals[c.Outcome]++
 		}
 		for _, r := range e.Answer.Repairs {
-			if !slices.ContainsFunc(o.Repairs, func(x mend.Repaired) bool {
+			if !slices.ContainsFunc(o.Repairs, func(x repair.Repaired) bool {
 				return x.File == r.File && x.Diff == r.Diff
 			}) {
 				o.Repairs = append(o.Repairs, r)
@@ -375,7 +375,7 @@ func (o *Outcome) fail() {
 	}
 }
 
-// Flaky says whether a case passed only after it failed.
+// Flaky reports whether a case passed only after it failed.
 func (o Outcome) Flaky() bool { return o.totals.Totals[string(report.Flaky)] > 0 }
 
 // JSON is what the verb prints.
@@ -396,7 +396,7 @@ func (o Outcome) Print(w io.Writer) {
 	if !o.single {
 		o.totals.PrintTotals(w)
 	}
-	mend.Print(w, nil, o.Repairs, false)
+	repair.Print(w, nil, o.Repairs, false)
 }
 
 // Print shows how a job ended: of a check all of it, of a case among others its line.

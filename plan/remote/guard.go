@@ -96,7 +96,7 @@ func (h guardedHost) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 	return h.guard.do(ctx, h.Host, call)
 }
 
-// acts says whether a call can change something. What is not known does.
+// acts reports whether a call can change something. What is not known does.
 func (g *guard) acts(call runtime.Call) bool {
 	if call.Name != runtime.SiteTool {
 		return !g.reads[call.Name]
@@ -116,7 +116,7 @@ func (g *guard) acts(call runtime.Call) bool {
 	return true
 }
 
-// anySetup says whether a map could have checks with steps. It reads no maps: a word
+// anySetup reports whether a map could have checks with steps. It reads no maps: a word
 // that stands elsewhere makes a job that is lost end as worker_lost, which is the
 // careful side.
 func anySetup(maps []string) bool {

@@ -175,7 +175,7 @@ func mapsIn(dir string, maps []Mapped, archive []byte) ([]string, error) {
 	return out, nil
 }
 
-// stays says whether an idle browser had not expired; then it does not any more.
+// stays reports whether an idle browser had not expired; then it does not any more.
 func (p *hosts) stays(w *warm) bool {
 	stopped := w.expires.Stop()
 	if stopped {
@@ -198,7 +198,7 @@ func (p *hosts) waiting(key string) *warm {
 	return nil
 }
 
-// answers says whether the browser is there: it may have ended while nobody looked.
+// answers reports whether the browser is there: it may have ended while nobody looked.
 func (w *warm) answers(ctx context.Context) bool {
 	tabs := w.Tabs()
 	if len(tabs) != 1 { // its own, which no job has

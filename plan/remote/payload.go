@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/internal/mask"
@@ -107,12 +107,12 @@ type Answer struct {
 	Result json.RawMessage `json:"result"`
 	Report report.Run      `json:"report"`
 	// Pictures are those of the report's tests, in its order; nil where there is none.
-	Pictures []*report.Picture `json:"pictures,omitempty"`
+	Pictures []*report.Screenshot `json:"pictures,omitempty"`
 	// Printed is what the verb prints for people, of a check.
 	Printed string `json:"printed,omitempty"`
 	// Repairs are the maps of a case as they could be.
-	Repairs []mend.Repaired `json:"repairs,omitempty"`
-	Single  bool            `json:"single,omitempty"`
+	Repairs []repair.Repaired `json:"repairs,omitempty"`
+	Single  bool              `json:"single,omitempty"`
 }
 
 // encode makes the result of a job. Paths of the worker become those of the user, and
@@ -125,8 +125,8 @@ func (a Answer) encode(result any, paths *strings.Replacer, secrets *mask.Set) (
 	}
 	some := false
 	a.Report.Each(func(_ []string, t *report.Test) {
-		a.Pictures = append(a.Pictures, t.Picture)
-		some = some || t.Picture != nil
+		a.Pictures = append(a.Pictures, t.Screenshot)
+		some = some || t.Screenshot != nil
 	})
 	if !some {
 		a.Pictures = nil
@@ -147,7 +147,7 @@ func Decode(raw json.RawMessage) (Answer, error) {
 	i := 0
 	a.Report.Each(func(_ []string, t *report.Test) {
 		if i < len(a.Pictures) {
-			t.Picture = a.Pictures[i]
+			t.Screenshot = a.Pictures[i]
 		}
 		i++
 	})

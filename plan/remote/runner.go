@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/outrider-run/outrider/authoring/mend"
+	"github.com/outrider-run/outrider/authoring/repair"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/worker"
@@ -198,7 +198,7 @@ func (x *execution) options(w *warm, g *guard) plan.Options {
 		Root:        x.dir,
 		Starts:      g.starts,
 		Many:        !x.p.Single,
-		Maps:        mend.FilesOf(w.maps),
+		Maps:        repair.FilesOf(w.maps),
 	}
 	if x.p.Artifacts != "" {
 		o.Artifacts = filepath.Join(x.dir, artifacts)
@@ -233,7 +233,7 @@ func (x *execution) testCase(ctx context.Context) worker.Result {
 	defer func() { x.runner.hosts.put(w, well) }()
 	g := newGuard(w.Dictionary(), x.to, w.maps)
 	o := x.options(w, g)
-	o.Locks, err = mend.LocksOf(w.maps)
+	o.Locks, err = repair.LocksOf(w.maps)
 	if err != nil {
 		return worker.Result{Err: err}
 	}
@@ -259,7 +259,7 @@ func (x *execution) testCase(ctx context.Context) worker.Result {
 }
 
 // broken says that something failed for the sake of the browser and not of the page.
-func broken(r plan.Result) bool {
+func broken(r plan.RunResult) bool {
 	of := []fault.Code{fault.BrowserLost, fault.TabCrashed, fault.Internal, fault.RuntimeNotReady, fault.Cancelled}
 	return slices.ContainsFunc(r.Cases, func(c plan.CaseResult) bool {
 		return slices.ContainsFunc(c.Steps, func(s plan.StepResult) bool {
@@ -297,7 +297,7 @@ func (x *execution) check(ctx context.Context) worker.Result {
 	o.Evidence, o.Opened = o.Evidence || x.p.Artifacts != "", opened
 	h := guardedHost{w.Host, g}
 	checked := plan.Check(ctx, h, *x.p.Check, o)
-	_ = checked.Mend(ctx, h, *x.p.Check, o) // its errors are among those of the check, as no file is written
+	_ = checked.ProposeRepairs(ctx, h, *x.p.Check, o) // its errors are among those of the check, as no file is written
 	var text bytes.Buffer
 	checked.Print(&text)
 	checked.PrintRepairs(&text)

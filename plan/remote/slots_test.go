@@ -123,7 +123,7 @@ func slotFloor(b *testing.B, url string, slots int) func(jobs int) float64 {
 	var clients []floorClient
 	for range slots {
 		loaded := make(chan struct{}, slotLoads)
-		client, _, _ := browsertest.Bare(b, func(_, method, _ []byte) {
+		client, _, _ := browsertest.Minimal(b, func(_, method, _ []byte) {
 			if string(method) == "Page.loadEventFired" {
 				loaded <- struct{}{}
 			}

@@ -47,7 +47,7 @@ func NewFilter(include, exclude string) (Filter, error) {
 	return f, nil
 }
 
-// Selects says whether a job is selected.
+// Selects reports whether a job is selected.
 func (f Filter) Selects(j Job) bool {
 	is := func(re *regexp.Regexp) bool {
 		return re.MatchString(j.Name) ||

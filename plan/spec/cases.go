@@ -181,7 +181,7 @@ func (c *Case) Maps() []string {
 	return out
 }
 
-// Below says whether a path leads to something in a folder, by its words alone.
+// Below reports whether a path leads to something in a folder, by its words alone.
 func Below(folder, path string) bool {
 	inside, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(inside)

@@ -49,7 +49,7 @@ func (c *checker) expectation(e *Expectation, at string, i, of int) {
 	case strings.TrimSpace(e.Expression) == "" && !e.has("target") && !e.has(ofPage...):
 		c.fail(at, "the expectation is empty")
 	}
-	for _, o := range e.odd() {
+	for _, o := range e.emptyMembers() {
 		c.fail(at+o.pointer, "%s %s", o.member, o.why)
 	}
 	if strings.TrimSpace(e.Expression) != "" {
@@ -61,11 +61,11 @@ func (c *checker) expectation(e *Expectation, at string, i, of int) {
 	}
 }
 
-// Forgives says whether the expectation judges the failure of its step: its expression
+// Forgives reports whether the expectation judges the failure of its step: its expression
 // reads error or ok. No other can make a step well that failed.
 func (e *Expectation) Forgives() bool { return e.Judges("error", "ok") }
 
-// Judges says whether the expression reads one of these members of the result, see expr.Reads.
+// Judges reports whether the expression reads one of these members of the result, see expr.Reads.
 func (e *Expectation) Judges(members ...string) bool {
 	return e.program != nil && expr.Reads(e.program, members...)
 }
@@ -84,8 +84,8 @@ func (e *Expectation) texts() map[string]*string {
 	}
 }
 
-// oddity is why a member cannot be judged; member is what its author calls it.
-type oddity struct{ pointer, member, why string }
+// emptyMember is why a member cannot be judged; member is what its author calls it.
+type emptyMember struct{ pointer, member, why string }
 
 const (
 	noText   = "is empty, expected a text"
@@ -93,12 +93,12 @@ const (
 	noSecret = "has a secret, expected none: secrets are only typed"
 )
 
-// odd lists members that are given and say nothing, and secrets where no page is searched
+// emptyMembers lists members that are given and say nothing, and secrets where no page is searched
 // for one.
-func (e *Expectation) odd() []oddity {
-	var out []oddity
+func (e *Expectation) emptyMembers() []emptyMember {
+	var out []emptyMember
 	say := func(pointer, why string) {
-		out = append(out, oddity{pointer, strings.ReplaceAll(pointer[1:], "/", "."), why})
+		out = append(out, emptyMember{pointer, strings.ReplaceAll(pointer[1:], "/", "."), why})
 	}
 	text := func(pointer, text string) {
 		switch {
@@ -119,7 +119,7 @@ func (e *Expectation) odd() []oddity {
 		}
 	}
 	if e.has("target") {
-		oddTarget(e.Target, say, text)
+		emptyTargetMembers(e.Target, say, text)
 	}
 	if e.has("network") && len(e.Network) == 0 {
 		say("/network", "is empty, expected a request")
@@ -130,9 +130,9 @@ func (e *Expectation) odd() []oddity {
 	return out
 }
 
-// oddTarget is odd of a target. A map takes an empty member for one that is absent, and
+// emptyTargetMembers is odd of a target. A map takes an empty member for one that is absent, and
 // would look for another element.
-func oddTarget(v any, say, text func(pointer, what string)) {
+func emptyTargetMembers(v any, say, text func(pointer, what string)) {
 	switch v := v.(type) {
 	case nil:
 		say("/target", noTarget)
@@ -192,7 +192,7 @@ func (e *Expectation) Expand(s *Scope) error {
 			return err
 		}
 	}
-	if odd := e.odd(); len(odd) > 0 {
+	if odd := e.emptyMembers(); len(odd) > 0 {
 		return fmt.Errorf("%s: %s %s", odd[0].member, writtenAt(plain(written), odd[0].pointer), odd[0].why)
 	}
 	return nil

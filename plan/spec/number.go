@@ -10,19 +10,19 @@ import (
 // telephone number, a version. JavaScript has floating-point numbers alone, so that a
 // number can come back as another text.
 
-// isNumber says whether a text is a number of JSON.
+// isNumber reports whether a text is a number of JSON.
 func isNumber(text string) bool {
 	var number json.Number
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &number) == nil
 }
 
-// isEndless says whether a text is one of YAML's numbers that are none of JSON.
+// isEndless reports whether a text is one of YAML's numbers that are none of JSON.
 func isEndless(text string) bool {
 	name := strings.ToLower(strings.TrimLeft(text, "+-"))
 	return name == ".inf" || name == ".nan"
 }
 
-// comesBack says whether a number is the same text when JavaScript has read it.
+// comesBack reports whether a number is the same text when JavaScript has read it.
 func comesBack(n json.Number) bool {
 	text, ok := throughFloat(n)
 	return ok && text == string(n)
@@ -38,7 +38,7 @@ func throughFloat(n json.Number) (string, bool) {
 	return string(text), err == nil
 }
 
-// keepsValue says whether a number is the same number when JavaScript has read it, however it
+// keepsValue reports whether a number is the same number when JavaScript has read it, however it
 // is written then: 1.10 is, 9007199254740993 is not.
 func keepsValue(n json.Number) bool {
 	text, ok := throughFloat(n)
@@ -133,7 +133,7 @@ func decode(raw []byte, v any) error {
 	return d.Decode(v)
 }
 
-// Reworded says whether a number in the arguments would come back as another text.
+// Reworded reports whether a number in the arguments would come back as another text.
 func Reworded(arguments any) bool {
 	switch v := arguments.(type) {
 	case json.Number:
@@ -184,7 +184,7 @@ func Fit(arguments, schema any) any {
 	return arguments
 }
 
-// takesNumber says whether a schema declares a number.
+// takesNumber reports whether a schema declares a number.
 func takesNumber(schema map[string]any) bool {
 	switch declared := schema["type"].(type) {
 	case string:

@@ -39,7 +39,7 @@ func Read(path string, engine expr.Engine) (*Plan, error) {
 			message = unescapePointer(p.Path[i+1:]) + ": " + message
 		}
 		if p.Keyword == "additionalProperties" {
-			if member := meant(p.Path); member != "" {
+			if member := suggestedMember(p.Path); member != "" {
 				message += "; did you mean " + member + "?"
 			}
 		}

@@ -90,7 +90,7 @@ func (c *checker) routes(list Routes, at string) {
 	}
 }
 
-// Answers says whether the route answers by itself: one that does not sends requests on.
+// Answers reports whether the route answers by itself: one that does not sends requests on.
 func (r *Route) Answers() bool {
 	if r.Body != "" || r.JSON != nil || r.Path != "" || r.HAR != "" {
 		return true

@@ -259,5 +259,5 @@ func (s *Step) Captures() map[string]expr.Program { return s.captures }
 // Program is the compiled expression, nil when there is none, and its engine.
 func (e *Expectation) Program() (expr.Program, expr.Engine) { return e.program, e.engine }
 
-// Element says whether the expectation is about an element.
+// Element reports whether the expectation is about an element.
 func (e *Expectation) Element() bool { return e.Target != nil }

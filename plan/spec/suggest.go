@@ -38,8 +38,8 @@ var elsewhere = map[string]string{
 	"id":           "name",
 }
 
-// meant is the member that was likely meant by one that is not declared, "" where none is close.
-func meant(path string) string {
+// suggestedMember is the member that was likely meant by one that is not declared, "" where none is close.
+func suggestedMember(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	members := declared(path[:i])
 	name := unescapePointer(path[i+1:])

@@ -39,9 +39,9 @@ type Options struct {
 	// Load reads the plans.
 	Load func() (*plan.Suite, error)
 	// Run runs cases and shows them.
-	Run func(ctx context.Context, s *plan.Suite) plan.Result
+	Run func(ctx context.Context, s *plan.Suite) plan.RunResult
 	// Done is called after each round with the newest result of every case.
-	Done func(all plan.Result) error
+	Done func(all plan.RunResult) error
 	// Keys are lines that somebody types; nil is nobody.
 	Keys io.Reader
 	// Say gets one line for people at a time.
@@ -50,11 +50,11 @@ type Options struct {
 
 // Run runs all cases, and those that a change touches after each change, until ctx ends or
 // somebody types q. It returns the newest result of every case.
-func Run(ctx context.Context, o Options) (plan.Result, error) {
+func Run(ctx context.Context, o Options) (plan.RunResult, error) {
 	w := &watcher{Options: o}
 	suite, err := o.Load()
 	if err != nil {
-		return plan.Result{}, err
+		return plan.RunResult{}, err
 	}
 	for _, name := range o.Own {
 		w.own = append(w.own, absolute(name))
@@ -85,7 +85,7 @@ type watcher struct {
 	Options
 	own    []string
 	suite  *plan.Suite
-	result plan.Result
+	result plan.RunResult
 	wrong  string           // why the plans cannot be read
 	files  map[string]stamp // of everything that some case needs, as it was at the last round
 

@@ -72,7 +72,7 @@ func walkAXFrame(
 	return true, nil
 }
 
-// wholeTree says whether the tree is that of the extension.
+// wholeTree reports whether the tree is that of the extension.
 func wholeTree(p primitives.Page) bool { return primitives.QuirksOf(p).Has(quirks.WholeAXTree) }
 
 // eachAX visits the exposed nodes of the main document in the browser's order,

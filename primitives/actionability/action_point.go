@@ -15,10 +15,10 @@ import (
 
 // ActionPoint is a point that was checked, and what a click there would hit.
 type ActionPoint struct {
-	X, Y   float64
-	Target json.RawMessage // description of the element, in viewport pixels
-	Frame  *Frame
-	reach  *reach // of a frame that may have a process of its own; nil for any other
+	X, Y    float64
+	Target  json.RawMessage // description of the element, in viewport pixels
+	Frame   *Frame
+	arrival *pointerArrival // of a frame that may have a process of its own; nil for any other
 }
 
 // Frame is the frame the element is in; nil in the main frame.
@@ -106,7 +106,7 @@ func at(ctx context.Context, p primitives.Page, x, y arguments.Coordinate, watch
 	}
 	out := ActionPoint{X: x.Value, Y: y.Value, Frame: shown}
 	if last.Watched {
-		out.reach = &reach{page: p, frame: lastFrame, id: watch}
+		out.arrival = &pointerArrival{page: p, frame: lastFrame, id: watch}
 	}
 	if !arguments.IsNull(last.Target) {
 		out.Target = last.Target

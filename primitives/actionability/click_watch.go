@@ -39,9 +39,9 @@ type verdict struct {
 	OccludedBy json.RawMessage `json:"occluded_by"`
 }
 
-// verdictGrace is how long after the click the page may take to say what it
+// verdictWait is how long after the click the page may take to say what it
 // hit, before it is queried again.
-const verdictGrace = 50 * time.Millisecond
+const verdictWait = 50 * time.Millisecond
 
 var clickIDs atomic.Int64
 
@@ -87,7 +87,7 @@ func (w *clickWatch) query(ctx context.Context, wait bool) verdict {
 // result is what the click hit. It is called once the click has been handled.
 func (w *clickWatch) result(ctx context.Context) verdict {
 	decided := func(v verdict) bool { return v.Lost || v.Arrived != nil && *v.Arrived }
-	timer := time.NewTimer(verdictGrace)
+	timer := time.NewTimer(verdictWait)
 	defer timer.Stop()
 	var seen verdict
 	answered := false
@@ -127,7 +127,7 @@ func (w *clickWatch) end(ctx context.Context) verdict {
 	w.stop()
 	bound := keys.ReleaseBound
 	if ctx.Err() != nil {
-		bound = verdictGrace // a blocked page ends the watch when it can, and the call has to be answered
+		bound = verdictWait // a blocked page ends the watch when it can, and the call has to be answered
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()

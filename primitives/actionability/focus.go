@@ -41,8 +41,8 @@ func focusOnce(
 	ctx context.Context, p primitives.Page, l locator.Locator, timeout time.Duration, editable bool,
 ) (Focused, error) {
 	f := Focused{locator: l, key: "f" + strconv.FormatInt(clickIDs.Add(1), 36)}
-	aim := Requirements{Until: "attached", Enabled: true, Editable: editable, Focus: true, focusKey: f.key}
-	h, err := Resolve(ctx, p, l, aim, timeout, false)
+	target := Requirements{Until: "attached", Enabled: true, Editable: editable, Focus: true, focusKey: f.key}
+	h, err := Resolve(ctx, p, l, target, timeout, false)
 	if err != nil {
 		return Focused{}, err
 	}

@@ -104,7 +104,7 @@ type Requirements struct {
 	Click   bool // a button will be clicked
 	Enabled bool // the element has to take it
 	guard   bool // clicks that hit something else are kept from the page
-	reach   bool // the pointer acts there: in a frame it has to come there first
+	arrival bool // the pointer acts there: in a frame it has to come there first
 	// Until is "attached" or "drawn" where no click is meant.
 	Until    string
 	Editable bool // a read-only control is waited for
@@ -148,10 +148,10 @@ type Resolved struct {
 	ActionPoint
 	At      locator.Place
 	Handle  string
-	watch   *clickWatch // nil without a guard
-	watched bool        // it sees all that happens from the probe on
-	reach   *reach      // nil where the pointer comes for certain, or nothing tells
-	far     bool        // a movement that came anywhere in the document will do
+	watch   *clickWatch     // nil without a guard
+	watched bool            // it sees all that happens from the probe on
+	arrival *pointerArrival // nil where the pointer comes for certain, or nothing tells
+	far     bool            // a movement that came anywhere in the document will do
 	Found   *Found
 	Seen    *primitives.Rect
 	part    *locator.ClipRect
@@ -237,8 +237,8 @@ func Resolve(
 		}
 		delete(args, "reach")
 		var reached string
-		if a.reach && framed && primitives.FidelityOf(p) == primitives.FidelityTrusted {
-			reached = newReachID()
+		if a.arrival && framed && primitives.FidelityOf(p) == primitives.FidelityTrusted {
+			reached = newArrivalID()
 			args["reach"] = reached
 		}
 		var got pageAnswer
@@ -301,7 +301,7 @@ func Resolve(
 				h.Acted = got.Acted
 				h.watched = got.Watched
 				if got.Reachable {
-					h.reach = &reach{page: p, frame: at.Frame, id: reached}
+					h.arrival = &pointerArrival{page: p, frame: at.Frame, id: reached}
 				}
 				h.Found = &Found{
 					CandidateCount: got.Count,
@@ -391,7 +391,7 @@ func frameOf(p primitives.Page, at locator.Place) *Frame {
 	return out
 }
 
-// crossOrigin says whether a frame has another origin than the main one, which is the
+// crossOrigin reports whether a frame has another origin than the main one, which is the
 // first of frames. A document without an address of its own has the origin of its parent;
 // one in another process than a parent of the main origin, that could be in the same, has
 // an origin that nobody shares: it is sandboxed.
@@ -484,7 +484,7 @@ func Act(
 	timeout := Timeout(ctx, t.TimeoutMS)
 	start := time.Now()
 	left := func() time.Duration { return max(timeout-time.Since(start), 0) }
-	a.reach = true
+	a.arrival = true
 	held := 0
 	for moves := 0; ; {
 		h, err := Resolve(ctx, p, l, a, left(), t.Force)
@@ -496,7 +496,7 @@ func Act(
 		}
 		h.Found.WaitedMS = time.Since(start).Milliseconds()
 		h.far = moves >= farMoves
-		again, err := h.reachTarget(ctx)
+		again, err := h.arriveAtTarget(ctx)
 		if err != nil {
 			h.watch.end(ctx)
 			return Resolved{}, err

@@ -2,14 +2,14 @@ package address
 
 import "strings"
 
-// Contains says whether the address of a page has a part, as people write it: case does not count, and the part means
-// what Part makes of it.
+// Contains reports whether the address of a page has a part, as people write it: case does not count, and the part
+// means what Part makes of it.
 func Contains(raw, part string) bool {
 	return strings.Contains(strings.ToLower(raw), strings.ToLower(Part(part)))
 }
 
-// Matches says whether a pattern covers the whole of the address of a page. A * is any run of characters, case does not
-// count, a blank pattern covers everything, and the rest means what Part makes of it.
+// Matches reports whether a pattern covers the whole of the address of a page. A * is any run of characters, case does
+// not count, a blank pattern covers everything, and the rest means what Part makes of it.
 func Matches(raw, pattern string) bool {
 	raw, pattern = strings.ToLower(raw), strings.ToLower(Part(strings.TrimSpace(pattern)))
 	if pattern == "" {

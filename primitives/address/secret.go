@@ -11,7 +11,7 @@ import (
 // Split takes the user and the password out of a web address, as the browser reads it:
 // slashes may be backslashes, and the last @ before the path ends the password. has says
 // whether there was a user.
-func Split(raw string) (bare, user, password string, has bool) {
+func Split(raw string) (address, user, password string, has bool) {
 	start, end := authority(raw)
 	at := strings.LastIndexByte(raw[start:end], '@')
 	if at < 0 {
@@ -21,13 +21,13 @@ func Split(raw string) (bare, user, password string, has bool) {
 	return raw[:start] + raw[start+at+1:], unescaped(user), unescaped(password), true
 }
 
-// Bare is an address without user and password.
-func Bare(raw string) string {
+// WithoutUser is an address without user and password.
+func WithoutUser(raw string) string {
 	if !strings.Contains(raw, "@") {
 		return raw
 	}
-	bare, _, _, _ := Split(raw)
-	return bare
+	out, _, _, _ := Split(raw)
+	return out
 }
 
 // authority is where host, port and user of an address stand.
@@ -51,7 +51,7 @@ func authority(raw string) (start, end int) {
 	return start, end
 }
 
-// special says whether addresses of a scheme have a host however many slashes there are.
+// special reports whether addresses of a scheme have a host however many slashes there are.
 func special(scheme string) bool {
 	return slices.Contains([]string{"http", "https", "ws", "wss", "ftp"}, strings.ToLower(strings.TrimSpace(scheme)))
 }
@@ -71,9 +71,9 @@ var telling = regexp.MustCompile(
 // Shown is the address of a service as it may stand in a line or a log: without user and
 // password, and with dots for values of its query that let somebody in.
 func Shown(raw string) string {
-	bare := Bare(raw)
-	bare, fragment, hasFragment := strings.Cut(bare, "#")
-	path, query, has := strings.Cut(bare, "?")
+	address := WithoutUser(raw)
+	address, fragment, hasFragment := strings.Cut(address, "#")
+	path, query, has := strings.Cut(address, "?")
 	if !has {
 		return path
 	}

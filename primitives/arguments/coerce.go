@@ -79,7 +79,7 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// takes says whether a value of this type may stand here.
+// takes reports whether a value of this type may stand here.
 func (s *argumentSchema) takes(kind string) bool {
 	if len(s.Type) == 0 {
 		for _, alt := range append(s.OneOf, s.AnyOf...) {

@@ -101,7 +101,7 @@ func DeclaredBy(raw json.RawMessage) (*Declared, error) {
 	return f, err
 }
 
-// recursive says whether a schema marks a member as one of the form of the
+// recursive reports whether a schema marks a member as one of the form of the
 // object it is in: a locator searches within a locator.
 func recursive(raw json.RawMessage) bool {
 	var n struct {

@@ -109,12 +109,12 @@ func (w *written) problems() []Problem {
 
 func alternative(p schema.Problem) bool { return p.Keyword == "oneOf" || p.Keyword == "anyOf" }
 
-// inside says whether the value at a pointer is that at another or part of it.
+// inside reports whether the value at a pointer is that at another or part of it.
 func inside(pointer, of string) bool {
 	return pointer == of || strings.HasPrefix(pointer, of+"/")
 }
 
-// certain says whether p stands whatever the open values come to, as far as its
+// certain reports whether p stands whatever the open values come to, as far as its
 // own place decides. A member that is absent or not declared is so in any case,
 // unless its value comes out absent; everything else depends on the value.
 func (w *written) certain(p schema.Problem) bool {
@@ -140,14 +140,14 @@ func split(pointer string) (parent, name string) {
 	return pointer[:slash], unescapeToken.Replace(strings.TrimPrefix(pointer[slash:], "/"))
 }
 
-// absentable says whether the value at a pointer is open as a whole, so that its
+// absentable reports whether the value at a pointer is open as a whole, so that its
 // member may come out absent.
 func (w *written) absentable(pointer string) bool {
 	text, ok := valueAt(w.given, pointer).(string)
 	return ok && w.open(text)
 }
 
-// isOpen says whether v is or holds an open value.
+// isOpen reports whether v is or holds an open value.
 func (w *written) isOpen(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -47,9 +47,9 @@ const (
 	scaleMargin      = 0.92
 )
 
-// fitPicture is fitImage for what the browser gave: a picture that fits is not
+// fitCapture is fitImage for what the browser gave: a picture that fits is not
 // decoded, and Data stays nil.
-func fitPicture(ctx context.Context, p primitives.Picture, limits imageLimits) (fittedImage, error) {
+func fitCapture(ctx context.Context, p primitives.Image, limits imageLimits) (fittedImage, error) {
 	config, format, err := image.DecodeConfig(p.Reader())
 	if err != nil {
 		return fittedImage{}, fmt.Errorf("reading the image header: %w", err)
@@ -70,7 +70,7 @@ func fitPicture(ctx context.Context, p primitives.Picture, limits imageLimits) (
 	return fitImage(ctx, data, limits)
 }
 
-// fits says whether an image of size bytes can stay as it is.
+// fits reports whether an image of size bytes can stay as it is.
 func (l imageLimits) fits(config image.Config, format string, size int) bool {
 	w, h := fitSize(config.Width, config.Height, l.MaxWidth, l.MaxHeight)
 	if w != config.Width || h != config.Height {

@@ -169,7 +169,7 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 	if in.FullPage && opts.Format == "png" && limits.MaxBytes == 0 {
 		opts.Fast = true // of a page so large, encoding is most of the time
 	}
-	var picture primitives.Picture
+	var picture primitives.Image
 	if alone {
 		picture, err = captureDescribed(ctx, p, in, opts, &page)
 	} else {
@@ -179,7 +179,7 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 		return nil, err
 	}
 	captured := time.Now()
-	fitted, err := fitPicture(ctx, picture, limits)
+	fitted, err := fitCapture(ctx, picture, limits)
 	if err != nil {
 		return nil, fault.Wrap(fault.ScreenshotCaptureFailed, err, "fitting the image")
 	}
@@ -197,7 +197,7 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 })
 
 // with is the answer as JSON with the picture in it, which is copied once.
-func (out browserScreenshotOut) with(picture primitives.Picture) (json.RawMessage, error) {
+func (out browserScreenshotOut) with(picture primitives.Image) (json.RawMessage, error) {
 	out.DataURL = "data:" + out.MimeType + ";base64,"
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -237,7 +237,7 @@ type pageShown struct {
 // captureDescribed is capture, with what viewport_info answers at the same time.
 func captureDescribed(
 	ctx context.Context, p primitives.Page, in browserScreenshotIn, opts primitives.CaptureOptions, page *pageShown,
-) (primitives.Picture, error) {
+) (primitives.Image, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	described := make(chan error, 1)
@@ -264,7 +264,7 @@ func captureDescribed(
 
 func capture(
 	ctx context.Context, p primitives.Page, in browserScreenshotIn, opts primitives.CaptureOptions,
-) (primitives.Picture, error) {
+) (primitives.Image, error) {
 	timeout := defaultCaptureTimeout
 	if in.CaptureTimeoutMS > 0 {
 		timeout = time.Duration(in.CaptureTimeoutMS) * time.Millisecond

@@ -30,13 +30,13 @@ func (p *drawnPage) Call(ctx context.Context, _ primitives.FrameID, _ string, _,
 	return json.Unmarshal([]byte(`{"url":"http://example.test/","viewport":{"width":8}}`), out)
 }
 
-func (p *drawnPage) Capture(ctx context.Context, _ primitives.CaptureOptions) (primitives.Picture, error) {
+func (p *drawnPage) Capture(ctx context.Context, _ primitives.CaptureOptions) (primitives.Image, error) {
 	close(p.capturing)
 	if p.refuses != nil {
 		<-ctx.Done() // the picture of a page that cannot be described is not waited for
 		return nil, ctx.Err()
 	}
-	return primitives.Picture("AAAA"), nil
+	return primitives.Image("AAAA"), nil
 }
 
 func TestScreenshotIsTakenAndDescribedAtOnce(t *testing.T) {

@@ -184,7 +184,7 @@ func Resolve(ctx context.Context, p primitives.Page, d Descriptor) (Match, error
 	return out[0], nil
 }
 
-// namesElement says whether the descriptor asks for an element at all.
+// namesElement reports whether the descriptor asks for an element at all.
 func (d Descriptor) namesElement() bool {
 	return len(d.Selector)+len(d.Selectors)+len(d.FallbackSelectors) > 0 ||
 		d.Role+d.Name+d.TextEquals+d.TextContains != ""

@@ -1,5 +1,5 @@
 package descriptor
 
-// OnPage says whether the address predicates of the descriptor hold for an
+// OnPage reports whether the address predicates of the descriptor hold for an
 // address.
 func (d Descriptor) OnPage(url string) bool { return d.onPage(url) }

@@ -157,7 +157,7 @@ func (r *Report) OutcomeOf(q Request) Outcome {
 	return Answered
 }
 
-// HasNoContent says whether an answer of this HTTP status leaves the page as it is.
+// HasNoContent reports whether an answer of this HTTP status leaves the page as it is.
 func HasNoContent(status int) bool { return status == 204 || status == 205 }
 
 // Sum fills in the summary.

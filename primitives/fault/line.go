@@ -11,11 +11,11 @@ import (
 func (e *Error) Line() string {
 	text := string(e.Code) + ": " + e.Message
 	for _, member := range []string{"target", "locator"} {
-		meant := element(e.Evidence[member])
-		if meant == "" || strings.Contains(e.Message, meant) {
+		suggestion := element(e.Evidence[member])
+		if suggestion == "" || strings.Contains(e.Message, suggestion) {
 			continue
 		}
-		text += ": " + meant
+		text += ": " + suggestion
 		break
 	}
 	if near := texts(e.Evidence["nearest"]); len(near) > 0 && !strings.Contains(e.Message, strconv.Quote(near[0])) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/listing"
+	"github.com/outrider-run/outrider/primitives/entries"
 )
 
 type downloadListIn struct {
@@ -64,7 +64,7 @@ var downloadList = primitives.Define("download.list", func(
 	for _, d := range list {
 		out.Downloads = append(out.Downloads, describeDownload(d))
 	}
-	out.Downloads, out.Omitted = listing.Newest(out.Downloads, in.Limit)
+	out.Downloads, out.Omitted = entries.Newest(out.Downloads, in.Limit)
 	return out, nil
 })
 

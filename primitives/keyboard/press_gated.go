@@ -162,7 +162,7 @@ func (g gate) run(ctx context.Context, p primitives.Page) (keyboardPressGatedOut
 	return out, nil
 }
 
-// complete says whether the mode's own goal is reached; until has none.
+// complete reports whether the mode's own goal is reached; until has none.
 func (g gate) complete(done int) bool {
 	switch g.in.Stop {
 	case "count":
@@ -180,13 +180,13 @@ func (g gate) polarity(step int) string {
 	return "match"
 }
 
-type spoken struct {
+type spokenText struct {
 	Spoken  string `json:"spoken"`
 	Matched bool   `json:"matched"`
 }
 
-func (g gate) listen(ctx context.Context, p primitives.Page, expect string) (spoken, error) {
-	var said spoken
+func (g gate) listen(ctx context.Context, p primitives.Page, expect string) (spokenText, error) {
+	var said spokenText
 	args := map[string]any{"expect": expect}
 	if s, ok := p.(session.Page); ok {
 		args["fallback"] = s.Session().Announcements().Last(p.Tab().ID)

@@ -17,7 +17,7 @@ const driftTime = 500 * time.Millisecond
 // placesOfLocators are the arguments of primitives that are, or hold, a locator.
 var placesOfLocators = []string{"locator", "target", "from", "to", "scope"}
 
-// MayDrift says whether one of the locators of arguments has fallbacks that are read.
+// MayDrift reports whether one of the locators of arguments has fallbacks that are read.
 func MayDrift(p primitives.Page, args json.RawMessage) bool {
 	return bytes.Contains(args, []byte(`"fallback"`)) && !primitives.QuirksOf(p).Has(quirks.KnownMembersOnly)
 }

@@ -189,7 +189,7 @@ var extensionMembers = []string{
 	"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth", "fallback",
 }
 
-// extendedLocator says whether a locator may have one of them. It is a cheap
+// extendedLocator reports whether a locator may have one of them. It is a cheap
 // look that can be wrong on the careful side only.
 func extendedLocator(b []byte) bool {
 	if escapedLetters(b) {
@@ -203,7 +203,7 @@ func extendedLocator(b []byte) bool {
 	return false
 }
 
-// escapedLetters says whether letters may be written as escapes, in names too.
+// escapedLetters reports whether letters may be written as escapes, in names too.
 func escapedLetters(b []byte) bool { return bytes.Contains(b, []byte(`\u`)) }
 
 // hasExtension is extendedLocator by full decoding.
@@ -225,7 +225,7 @@ func (l Locator) MarshalJSON() ([]byte, error) {
 	return l.Raw, nil
 }
 
-// Given says whether there is a locator at all.
+// Given reports whether there is a locator at all.
 func (l Locator) Given() bool { return len(l.Raw) > 0 && string(l.Raw) != "null" }
 
 // RefLocator is the locator of a ref.
@@ -234,7 +234,7 @@ func RefLocator(ref string) Locator {
 	return Locator{Raw: raw, Ref: ref}
 }
 
-// NamesElement says whether a locator narrows anything. One that does not stands for
+// NamesElement reports whether a locator narrows anything. One that does not stands for
 // every control of the page, which an expression that gave nothing must not
 // mean.
 func (l Locator) NamesElement() bool {
@@ -295,7 +295,7 @@ func (l Locator) search(ctx context.Context, p primitives.Page, main Place) (Pla
 // maxSearched bounds the documents that are searched.
 const maxSearched = 64
 
-// shownIn says whether something that the locator names is drawn in a document.
+// shownIn reports whether something that the locator names is drawn in a document.
 func (l Locator) shownIn(ctx context.Context, p primitives.Page, frame primitives.FrameID) bool {
 	ctx, cancel := context.WithTimeout(ctx, searchFrame)
 	defer cancel()
@@ -350,7 +350,7 @@ func (l Locator) EvaluateIn(
 	return err
 }
 
-// IsMiss says whether nothing was found: a fallback that is only a guess is nothing for what acts.
+// IsMiss reports whether nothing was found: a fallback that is only a guess is nothing for what acts.
 func IsMiss(err error) bool {
 	var f *fault.Error
 	if !errors.As(err, &f) || f == nil {

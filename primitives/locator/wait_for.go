@@ -92,7 +92,7 @@ type waiting struct {
 
 func (w *waiting) left() time.Duration { return w.timeout - time.Since(w.start) }
 
-// absent says whether the state is one that holds where there is nothing.
+// absent reports whether the state is one that holds where there is nothing.
 func (w *waiting) absent() bool { return w.in.State == "hidden" || w.in.State == "detached" }
 
 // once waits in the documents that are there.

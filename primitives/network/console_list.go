@@ -6,7 +6,7 @@ import (
 
 	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/listing"
+	"github.com/outrider-run/outrider/primitives/entries"
 )
 
 type consoleListIn struct {
@@ -55,7 +55,7 @@ var consoleList = primitives.Define("console.list", func(
 		RecordingSince: jsonout.Time(log.Since),
 	}
 	for _, m := range log.Messages {
-		if m.Seq <= in.Since || !listing.Passes(in.Levels, m.Level) || !listing.Passes(in.Sources, m.Source) ||
+		if m.Seq <= in.Since || !entries.Passes(in.Levels, m.Level) || !entries.Passes(in.Sources, m.Source) ||
 			!strings.Contains(m.Text, in.TextContains) {
 			continue
 		}
@@ -72,6 +72,6 @@ var consoleList = primitives.Define("console.list", func(
 			At:        jsonout.Time(m.At),
 		})
 	}
-	out.Entries, out.Omitted = listing.Newest(out.Entries, in.Limit)
+	out.Entries, out.Omitted = entries.Newest(out.Entries, in.Limit)
 	return out, nil
 })

@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/address"
-	"github.com/outrider-run/outrider/primitives/listing"
+	"github.com/outrider-run/outrider/primitives/entries"
 )
 
 type networkListIn struct {
@@ -89,8 +89,8 @@ var networkList = primitives.Define("network.list", func(
 	}
 	part := address.Part(in.URLContains)
 	for _, r := range log.Requests {
-		if r.Revision <= in.Since || r.Status < in.MinStatus || !listing.Passes(in.Types, r.Type) ||
-			!listing.Passes(in.States, r.State) ||
+		if r.Revision <= in.Since || r.Status < in.MinStatus || !entries.Passes(in.Types, r.Type) ||
+			!entries.Passes(in.States, r.State) ||
 			!strings.Contains(r.URL, part) {
 			continue
 		}
@@ -100,7 +100,7 @@ var networkList = primitives.Define("network.list", func(
 		}
 		out.Entries = append(out.Entries, describeRequest(r))
 	}
-	out.Entries, out.Omitted = listing.Newest(out.Entries, in.Limit)
+	out.Entries, out.Omitted = entries.Newest(out.Entries, in.Limit)
 	if log.HasOriginPolicy {
 		blocked := []blockedEntry{}
 		for _, b := range log.Blocked {
@@ -108,7 +108,7 @@ var networkList = primitives.Define("network.list", func(
 				jsonout.Time(b.At), b.Method, b.URL, b.Host, b.Address, b.Rule, b.Vector, b.Page,
 			})
 		}
-		blocked, _ = listing.Newest(blocked, in.Limit)
+		blocked, _ = entries.Newest(blocked, in.Limit)
 		out.Blocked = &blocked
 	}
 	return out, nil

@@ -81,7 +81,7 @@ func parseRow(text []byte) outlineRow {
 	return r
 }
 
-// idle says whether nothing can be done with the row.
+// idle reports whether nothing can be done with the row.
 func (r outlineRow) idle() bool {
 	if !stillRoles[r.role] {
 		return false

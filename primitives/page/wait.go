@@ -261,7 +261,7 @@ func (w *pageWaiting) wait(ctx context.Context, g waitGroup, patience time.Durat
 	}
 	none := make([]bool, len(conditions))
 	for {
-		met, err := w.ask(ctx, g, conditions, max(0, time.Until(end)))
+		met, err := w.evaluate(ctx, g, conditions, max(0, time.Until(end)))
 		if err == nil || ctx.Err() != nil {
 			return met, err
 		}
@@ -285,7 +285,7 @@ func (w *pageWaiting) wait(ctx context.Context, g waitGroup, patience time.Durat
 	}
 }
 
-func (w *pageWaiting) ask(
+func (w *pageWaiting) evaluate(
 	ctx context.Context, g waitGroup, conditions []waitCondition, left time.Duration,
 ) ([]bool, error) {
 	args := map[string]any{"conditions": conditions, "mode": w.in.Mode}

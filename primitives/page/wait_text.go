@@ -13,9 +13,9 @@ const (
 	// textSlice is how long the known frames are listened to before
 	// new ones are searched.
 	textSlice = 500 * time.Millisecond
-	// textGrace is what a frame may take beyond that. One whose thread is blocked
+	// textExtraWait is what a frame may take beyond that. One whose thread is blocked
 	// shows nothing new.
-	textGrace = time.Second
+	textExtraWait = time.Second
 	// maxTextFrames bounds the frames that are listened to.
 	maxTextFrames = 64
 )
@@ -57,7 +57,7 @@ func (w *pageWaiting) textInFrames(
 		main, met bool
 		err       error
 	}
-	asking, stop := context.WithCancel(ctx)
+	evaluating, stop := context.WithCancel(ctx)
 	defer stop()
 	results := make(chan outcome, len(frames))
 	for i, f := range frames {
@@ -66,17 +66,17 @@ func (w *pageWaiting) textInFrames(
 			id = ""
 		}
 		go func() {
-			asking := asking
+			evaluating := evaluating
 			if i > 0 {
-				bounded, cancel := context.WithTimeout(asking, slice+textGrace)
+				bounded, cancel := context.WithTimeout(evaluating, slice+textExtraWait)
 				defer cancel()
-				asking = bounded
+				evaluating = bounded
 			}
 			var out struct {
 				Matched bool `json:"matched"`
 			}
 			args := map[string]any{"conditions": []waitCondition{c}, "mode": "all", "timeout_ms": slice.Milliseconds()}
-			err := primitives.CallWithin(asking, w.p, id, "page_wait", args, &out, w.left())
+			err := primitives.CallWithin(evaluating, w.p, id, "page_wait", args, &out, w.left())
 			results <- outcome{i == 0, out.Matched, err}
 		}()
 	}

@@ -45,7 +45,7 @@ func (in pointerDragIn) ends(
 		}
 	}
 	var targets [2]actionability.Resolved
-	look := func() (int, error) {
+	requirements := func() (int, error) {
 		for i, e := range list {
 			var err error
 			out[i], err = e.resolve(ctx, p, names[i], targets[i])
@@ -58,12 +58,12 @@ func (in pointerDragIn) ends(
 	start := time.Now()
 	timeout := actionability.Timeout(ctx, in.TimeoutMS)
 	left := func() time.Duration { return max(timeout-time.Since(start), 0) }
-	at, first := look()
+	at, first := requirements()
 	final := func(err error) bool { return err == nil || !list[at].named || !mayBecomeDraggable(err) }
 	if final(first) || primitives.QuirksOf(p).Has(quirks.DragEndsAsTheyAre) {
 		return out, false, first
 	}
-	aim := actionability.Requirements{Enabled: true, Still: in.From.point || in.To.point}
+	resolveEnd := actionability.Requirements{Enabled: true, Still: in.From.point || in.To.point}
 	for round := 0; ; round++ {
 		for n := range list {
 			i := (n + round) % 2 // the one that was shown last may have pushed the other out
@@ -71,7 +71,7 @@ func (in pointerDragIn) ends(
 				continue
 			}
 			var reached error
-			targets[i], reached = actionability.Resolve(ctx, p, list[i].locator, aim, left(), false)
+			targets[i], reached = actionability.Resolve(ctx, p, list[i].locator, resolveEnd, left(), false)
 			if reached != nil {
 				f := fault.From(aboutEnd(reached, names[i], list[i].raw))
 				found, ok := fault.From(first).Evidence["actionability"]
@@ -82,15 +82,15 @@ func (in pointerDragIn) ends(
 			}
 		}
 		var err error
-		at, err = look()
+		at, err = requirements()
 		if final(err) {
 			return out, true, err
 		}
 		outside := fault.From(err).Evidence["reason"] == "outside"
-		if outside && !aim.Still && targets[0].At.Frame == targets[1].At.Frame {
+		if outside && !resolveEnd.Still && targets[0].At.Frame == targets[1].At.Frame {
 			handles := []string{targets[0].Handle, targets[1].Handle}
 			if e := p.Call(ctx, targets[0].At.Frame, "drag_both", map[string]any{"handles": handles}, nil); e == nil {
-				at, err = look()
+				at, err = requirements()
 				if final(err) {
 					return out, true, err
 				}
@@ -113,7 +113,7 @@ func (in pointerDragIn) ends(
 	}
 }
 
-// mayBecomeDraggable says whether waiting or scrolling can help.
+// mayBecomeDraggable reports whether waiting or scrolling can help.
 func mayBecomeDraggable(err error) bool {
 	code := fault.CodeOf(err)
 	return code == fault.TargetNotFound || code == fault.TargetNotActionable || code == fault.PageNavigated ||

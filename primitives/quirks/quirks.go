@@ -43,26 +43,26 @@ const (
 // not change and may be shared.
 type Set struct {
 	names map[Name]bool
-	asked *Asked // nil for nobody
+	used  *Used // nil for nobody
 }
 
 // Has reports whether the quirk holds.
 func (s Set) Has(n Name) bool {
-	if s.asked != nil && s.names[n] {
-		s.asked.Note(n)
+	if s.used != nil && s.names[n] {
+		s.used.Note(n)
 	}
 	return s.names[n]
 }
 
-// Asked collects the quirks of the profile that the code has checked. No other quirk can explain what
+// Used collects the quirks of the profile that the code has checked. No other quirk can explain what
 // happened.
-type Asked struct {
+type Used struct {
 	mu    sync.Mutex
 	names map[Name]bool
 }
 
 // Note adds a quirk.
-func (a *Asked) Note(n Name) {
+func (a *Used) Note(n Name) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.names == nil {
@@ -72,7 +72,7 @@ func (a *Asked) Note(n Name) {
 }
 
 // Names lists them, sorted.
-func (a *Asked) Names() []Name {
+func (a *Used) Names() []Name {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Sorted(maps.Keys(a.names))
@@ -80,7 +80,7 @@ func (a *Asked) Names() []Name {
 
 // Watched returns the same set, which notes in a each quirk that is checked. The page library notes those it
 // decides for itself, see its query record_quirks.
-func (s Set) Watched(a *Asked) Set { return Set{s.names, a} }
+func (s Set) Watched(a *Used) Set { return Set{s.names, a} }
 
 // Without returns the set without one quirk.
 func (s Set) Without(n Name) Set {
@@ -89,7 +89,7 @@ func (s Set) Without(n Name) Set {
 	}
 	names := maps.Clone(s.names)
 	delete(names, n)
-	return Set{names, s.asked}
+	return Set{names, s.used}
 }
 
 // Empty reports whether no quirk holds.

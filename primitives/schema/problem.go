@@ -209,7 +209,7 @@ func leaf(e *jsonschema.ValidationError, at string) Problem {
 		}
 	case *kind.Enum:
 		p.Keyword = "enum"
-		p.Message = "must be one of " + allowed(k.Want) + meant(k.Got, k.Want)
+		p.Message = "must be one of " + allowed(k.Want) + nearestValue(k.Got, k.Want)
 		p.Expected = k.Want
 	case *kind.Const:
 		p.Keyword = "const"
@@ -314,9 +314,9 @@ func pointer(tokens []string) string {
 	return b.String()
 }
 
-// meant returns the allowed text that is closest to the given one, "" where none is close. The
+// nearestValue returns the allowed text that is closest to the given one, "" where none is close. The
 // given text is not repeated: it may be a secret in the wrong place.
-func meant(got any, values []any) string {
+func nearestValue(got any, values []any) string {
 	given, ok := got.(string)
 	if !ok || given == "" || len(given) > 64 {
 		return ""

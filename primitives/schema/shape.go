@@ -119,7 +119,7 @@ func (s *rules) named(value any) {
 	}
 }
 
-// isWord says whether a string, without its quotes, may be one of those. An
+// isWord reports whether a string, without its quotes, may be one of those. An
 // escape takes up to six bytes for one.
 func (s *rules) isWord(text []byte) bool {
 	if bytes.IndexByte(text, '\\') >= 0 {

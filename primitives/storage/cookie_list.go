@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/listing"
+	"github.com/outrider-run/outrider/primitives/entries"
 )
 
 type cookieListIn struct {
@@ -50,7 +50,7 @@ var cookieList = primitives.Define("cookie.list", func(
 		return cookieListOut{}, err
 	}
 	for _, c := range cookies {
-		if !listing.Passes(in.Names, c.Name) {
+		if !entries.Passes(in.Names, c.Name) {
 			continue
 		}
 		o := cookieOut{

@@ -33,9 +33,9 @@ type inserted struct {
 	err error
 }
 
-// insertionGrace is how long after the browser has inserted a text the page may take to
+// insertionWait is how long after the browser has inserted a text the page may take to
 // report it, before it is called again. A page that keeps the event from us reports nothing.
-const insertionGrace = 5 * time.Millisecond
+const insertionWait = 5 * time.Millisecond
 
 // insertionIDs are the ids in use. The least free one is taken, not a new one each time: the browser keeps what it
 // has compiled of a page call that it meets again.
@@ -97,20 +97,20 @@ func (w *insertionWatch) insert(ctx context.Context, text string) (json.RawMessa
 	w.begin(ctx)
 	failed := w.page.InsertText(ctx, text)
 	if failed == nil {
-		grace := time.NewTimer(insertionGrace)
-		defer grace.Stop()
+		wait := time.NewTimer(insertionWait)
+		defer wait.Stop()
 		select {
 		case a := <-w.answer:
 			if out, ok, err := w.result(a); ok {
 				return out, err
 			}
 			w.begin(ctx) // it was in the page before the text was selected
-		case <-grace.C:
+		case <-wait.C:
 		}
 	}
 	bound := keys.ReleaseBound
 	if ctx.Err() != nil {
-		bound = insertionGrace // a blocked page ends the wait when it can, and the call has to be answered
+		bound = insertionWait // a blocked page ends the wait when it can, and the call has to be answered
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()

@@ -41,7 +41,7 @@ func CallTarget(
 	return callFound(ctx, p, target, fn, args, out)
 }
 
-// awaited says whether a target that was not found may still come.
+// awaited reports whether a target that was not found may still come.
 func awaited(p primitives.Page, target *locator.SelectorOrLocator) bool {
 	return target.Locator.NamesElement() && !primitives.QuirksOf(p).Has(quirks.TargetAtOnce)
 }

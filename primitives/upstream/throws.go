@@ -12,7 +12,7 @@ var background = []string{
 	"browser.navigate", "browser.open_tab", "keyboard.press_gated",
 }
 
-// InBackground says whether the extension runs a call in its background, where
+// InBackground reports whether the extension runs a call in its background, where
 // whatever fails is background_action_failed.
 func InBackground(primitive string, args json.RawMessage) bool {
 	if slices.Contains(background, primitive) {
@@ -35,7 +35,7 @@ var throwing = []string{
 	"overlay.close", "overlay.open", "overlay.register_launcher", "storage.import_bundle", "storage.list",
 }
 
-// Throws says whether the extension has no code for what fails in a primitive,
+// Throws reports whether the extension has no code for what fails in a primitive,
 // which is handler_failed.
 func Throws(primitive string) bool {
 	return slices.Contains(throwing, primitive) || strings.HasPrefix(primitive, "overlay.menu.")

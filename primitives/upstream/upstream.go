@@ -45,13 +45,13 @@ var undeclared = map[string][]string{
 // Version of the extension that is described.
 func Version() string { return vocabulary().Version }
 
-// Has says whether the extension has a primitive of this name.
+// Has reports whether the extension has a primitive of this name.
 func Has(primitive string) bool {
 	_, ok := vocabulary().Arguments[primitive]
 	return ok
 }
 
-// Reads says whether the extension reads the argument of the primitive. It
+// Reads reports whether the extension reads the argument of the primitive. It
 // ignores every other.
 func Reads(primitive, argument string) bool {
 	return slices.Contains(vocabulary().Arguments[primitive], argument) ||
@@ -64,7 +64,7 @@ var added = []string{
 	"has_text", "xpath", "within", "nth", "exact", "strict", "pierce",
 }
 
-// AddedToLocators says whether a member of a locator is one that this host
+// AddedToLocators reports whether a member of a locator is one that this host
 // added. The extension ignores it.
 func AddedToLocators(member string) bool { return slices.Contains(added, member) }
 

@@ -103,7 +103,7 @@ func (p *pool) do(ctx context.Context, req request, body []byte, limit time.Dura
 	if err != nil {
 		return reply{}, nil, err
 	}
-	rep, out, err := w.ask(ctx, p.ctx, req, body, limit)
+	rep, out, err := w.send(ctx, p.ctx, req, body, limit)
 	if err != nil {
 		w.end()
 		return reply{}, nil, err
@@ -214,9 +214,9 @@ func startWorker(ctx context.Context, exe string, memory int64) (w *worker, err 
 	return w, nil
 }
 
-// ask sends one request and waits for its reply. After an error the worker is
+// send sends one request and waits for its reply. After an error the worker is
 // of no further use.
-func (w *worker) ask(ctx, life context.Context, req request, body []byte, limit time.Duration) (reply, []byte, error) {
+func (w *worker) send(ctx, life context.Context, req request, body []byte, limit time.Duration) (reply, []byte, error) {
 	// The worker's own timer is only for a host that can no longer end it.
 	req.Millis = (limit + endTime).Milliseconds()
 	timed, cancel := context.WithTimeout(ctx, limit)

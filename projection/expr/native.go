@@ -70,7 +70,7 @@ func (p *nativeProgram) Members() [][2]string { return p.program.Members() }
 // Named is jsonata's.
 func (p *nativeProgram) Named() []string { return p.program.Named() }
 
-// Reads says whether an expression reads one of these members of its input by its name: "error",
+// Reads reports whether an expression reads one of these members of its input by its name: "error",
 // or "output.status" for a member of one. One that comes by it in another way, such as
 // $lookup($, 'error'), does not.
 func Reads(p Program, members ...string) bool {

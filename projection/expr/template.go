@@ -72,13 +72,13 @@ func (c *compiler) value(pointer string) (n node, fixed bool) {
 	return constant(c.raw[start:c.at:c.at]), true
 }
 
-// Late is an engine whose Compile never fails: what does not compile fails when it
+// Deferred is an engine whose Compile never fails: what does not compile fails when it
 // is evaluated, as in the upstream extension.
-func Late(e Engine) Engine { return late{e} }
+func Deferred(e Engine) Engine { return deferred{e} }
 
-type late struct{ Engine }
+type deferred struct{ Engine }
 
-func (l late) Compile(src string) (Program, error) {
+func (l deferred) Compile(src string) (Program, error) {
 	p, err := l.Engine.Compile(src)
 	if err != nil {
 		return failing{err}, nil

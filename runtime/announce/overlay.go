@@ -17,8 +17,8 @@ import (
 // says which overlay and whether a call or somebody at the page did it.
 const OverlayEvent = "actions-json:overlay-"
 
-// overlaySilence bounds one wait for something to happen to the overlay.
-const overlaySilence = 15 * time.Second
+// overlayIdleTime bounds one wait for something to happen to the overlay.
+const overlayIdleTime = 15 * time.Second
 
 // Overlay reports what happens to the overlay of one tab.
 type Overlay struct {
@@ -74,7 +74,7 @@ func (w *Overlay) listen(ctx context.Context) {
 }
 
 func (w *Overlay) evaluate(ctx context.Context, page primitives.Page) (live bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*overlaySilence)
+	ctx, cancel := context.WithTimeout(ctx, 2*overlayIdleTime)
 	defer cancel()
 	var out struct {
 		Events []struct {
@@ -87,7 +87,7 @@ func (w *Overlay) evaluate(ctx context.Context, page primitives.Page) (live bool
 		Live bool `json:"live"`
 	}
 	if err := page.Call(
-		ctx, "", "overlay_events", map[string]any{"timeout_ms": overlaySilence.Milliseconds()}, &out,
+		ctx, "", "overlay_events", map[string]any{"timeout_ms": overlayIdleTime.Milliseconds()}, &out,
 	); err != nil {
 		return true, err
 	}

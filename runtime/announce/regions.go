@@ -22,8 +22,8 @@ import (
 const Event = "a11y.announcement"
 
 const (
-	// announceSilence bounds one wait in a document without announcements.
-	announceSilence = 15 * time.Second
+	// announceIdleTime bounds one wait in a document without announcements.
+	announceIdleTime = 15 * time.Second
 	// announceRest is the pause before a frame that could not be called is called
 	// again: a dialog is open, or its document is just being replaced.
 	announceRest = 250 * time.Millisecond
@@ -169,7 +169,7 @@ func (a *Regions) listen(ctx context.Context) {
 				})
 			}
 		}
-		timer := time.NewTimer(announceSilence)
+		timer := time.NewTimer(announceIdleTime)
 		select {
 		case <-a.changed:
 		case <-timer.C:
@@ -182,7 +182,7 @@ func (a *Regions) listen(ctx context.Context) {
 // listenFrame waits in one frame until it is detached.
 func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame primitives.FrameID) {
 	for ctx.Err() == nil {
-		switch answer, err := a.evaluate(ctx, page, frame, announceSilence); {
+		switch answer, err := a.evaluate(ctx, page, frame, announceIdleTime); {
 		case err == nil:
 			a.mu.Lock()
 			a.answers[frame] = answer
@@ -203,7 +203,7 @@ func (a *Regions) listenFrame(ctx context.Context, page primitives.Page, frame p
 func (a *Regions) evaluate(
 	ctx context.Context, page primitives.Page, frame primitives.FrameID, wait time.Duration,
 ) (answer int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, wait+announceSilence)
+	ctx, cancel := context.WithTimeout(ctx, wait+announceIdleTime)
 	defer cancel()
 	var out batch
 	if err := page.Call(

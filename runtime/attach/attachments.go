@@ -41,8 +41,8 @@ const (
 )
 
 const (
-	// attachSilence bounds one page call to a page on which nothing happens.
-	attachSilence = 15 * time.Second
+	// attachIdleTime bounds one page call to a page on which nothing happens.
+	attachIdleTime = 15 * time.Second
 	// attachRest is the pause before a page that could not be called is called
 	// again: a dialog is open, or it hangs.
 	attachRest = 250 * time.Millisecond
@@ -133,8 +133,8 @@ func New(d Deps, tab Tab, states States, signals Signals) *Attachments {
 	return &Attachments{Deps: d, tab: tab, states: states, signals: signals, wake: make(chan struct{}, 1)}
 }
 
-// Poke schedules another drawing and observation of the page.
-func (t *Attachments) Poke() {
+// Refresh schedules another drawing and observation of the page.
+func (t *Attachments) Refresh() {
 	select {
 	case t.wake <- struct{}{}:
 	default:
@@ -151,7 +151,7 @@ func (t *Attachments) Changed(c call.Change) {
 			return
 		}
 	}
-	t.Poke()
+	t.Refresh()
 }
 
 // attachedRow is an attachment and where it stands.
@@ -268,7 +268,7 @@ func (o Offered) keys() *keys.Shortcut {
 	return nil
 }
 
-// certainlyNot says whether a state of a map was observed not to be current.
+// certainlyNot reports whether a state of a map was observed not to be current.
 func (t *Attachments) certainlyNot(m *sites.Map, state string) bool {
 	if state == "" || manifest.LifecycleState(state) {
 		return false

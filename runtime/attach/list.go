@@ -8,9 +8,9 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// attachmentGrace is how long mode attachments waits for the page to show what
+// attachmentWait is how long mode attachments waits for the page to show what
 // was requested.
-const attachmentGrace = 2 * time.Second
+const attachmentWait = 2 * time.Second
 
 // Current are the attachments of maps that are on the page.
 func (t *Attachments) Current(lib *sites.Library, maps []*sites.Map) []string {
@@ -35,8 +35,8 @@ func (t *Attachments) Switch(ctx context.Context, id string, on bool) {
 	}
 	t.switched[id] = on
 	t.mu.Unlock()
-	t.Poke()
-	bounded, end := context.WithTimeout(ctx, attachmentGrace)
+	t.Refresh()
+	bounded, end := context.WithTimeout(ctx, attachmentWait)
 	defer end()
 	for bounded.Err() == nil {
 		t.mu.Lock()

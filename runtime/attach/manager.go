@@ -268,7 +268,7 @@ func (k *manager) evaluate(items [][]attachmentSpec) {
 			f.settled = true
 		case changed:
 			f.settled, f.began = false, time.Now()
-			time.AfterFunc(attachPatience, k.Poke)
+			time.AfterFunc(attachPatience, k.Refresh)
 			fallthrough
 		case f.asleep:
 			k.call(f, mine, string(text))
@@ -281,9 +281,9 @@ func (k *manager) evaluate(items [][]attachmentSpec) {
 
 // call calls a document, which ends an earlier call to it.
 func (k *manager) call(f *frame, items []attachmentSpec, text string) {
-	silence := attachSilence
+	idle := attachIdleTime
 	if len(items) == 0 {
-		silence = 0 // it answers at once, and shows nothing
+		idle = 0 // it answers at once, and shows nothing
 	}
 	f.serial++
 	f.called = text
@@ -293,11 +293,11 @@ func (k *manager) call(f *frame, items []attachmentSpec, text string) {
 	if f.settled { // else it is to answer at once
 		seen = f.answer.Revision
 	}
-	args := map[string]any{"items": items, "seen": seen, "timeout_ms": silence.Milliseconds()}
+	args := map[string]any{"items": items, "seen": seen, "timeout_ms": idle.Milliseconds()}
 	a, ctx := frameAnswer{frame: f, serial: f.serial}, f.ctx
 	as := *f // this frame as it is at this moment
 	k.calls.Go(func() {
-		bounded, end := context.WithTimeout(ctx, 2*attachSilence)
+		bounded, end := context.WithTimeout(ctx, 2*attachIdleTime)
 		defer end()
 		a.err = as.call(bounded, "attachments", args, &a.out)
 		if a.err != nil && fault.CodeOf(a.err) != fault.PageNavigated {

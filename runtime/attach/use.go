@@ -107,7 +107,7 @@ func (t *Attachments) reportCalled(r attachedRow, tool, how string, reply call.R
 	}
 	t.tab.Go(func() {
 		if page, err := t.tab.LivePage(t.tab.Context()); err == nil {
-			bounded, cancel := context.WithTimeout(t.tab.Context(), attachSilence)
+			bounded, cancel := context.WithTimeout(t.tab.Context(), attachIdleTime)
 			defer cancel()
 			_ = page.Call(
 				bounded, r.frame, "attachment_result",

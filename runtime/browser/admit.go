@@ -28,7 +28,7 @@ func (t *Tab) decide(v verdict, most int) {
 	b.change.Notify()
 }
 
-// undecided says whether somebody still has to say whether t may stay; b.mu is held.
+// undecided reports whether somebody still has to say whether t may stay; b.mu is held.
 func (b *Browser) undecided(t *Tab) bool {
 	return b.opts.Admits && !b.requested[t.TargetID()] && t.verdict == undecided
 }

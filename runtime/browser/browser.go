@@ -389,7 +389,7 @@ func (b *Browser) awaitAdopted(ctx context.Context) error {
 // Version is the browser's product name and version, such as Chrome/156.0.8078.79.
 func (b *Browser) Version() string { return b.product }
 
-// Shell says whether the browser is the headless shell.
+// Shell reports whether the browser is the headless shell.
 func (b *Browser) Shell() bool { return b.shell.Load() }
 
 // Clipboard is the browser's clipboard.

@@ -9,8 +9,8 @@ import (
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
 	"github.com/outrider-run/outrider/runtime/browser/route"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // Credentials are a name and a password for the servers of one origin (HTTP authentication).
@@ -20,12 +20,12 @@ type Credentials = route.Credentials
 // servers get them when they ask; the document has an address without them, and so has
 // whatever it leads to.
 func (t *Tab) signedIn(ctx context.Context, raw string) (string, error) {
-	bare, name, password, has := address.Split(raw)
-	origin := address.Origin(bare)
+	withoutUser, name, password, has := address.Split(raw)
+	origin := address.Origin(withoutUser)
 	if !has || origin == "" || t.browser.offline != nil {
-		return bare, nil
+		return withoutUser, nil
 	}
-	return bare, t.browser.authorize(ctx, t.context, Credentials{Origin: origin, Name: name, Password: password})
+	return withoutUser, t.browser.authorize(ctx, t.context, Credentials{Origin: origin, Name: name, Password: password})
 }
 
 // SignIn has challenges of an origin answered in a browser context, "" for the profile's own. What the
@@ -77,7 +77,7 @@ func (t *Tab) explainChallenge(err error) error {
 		f.NextStep = "see that the name and the secret of --http-credentials are those of this origin"
 	}
 	scheme := strings.ToUpper(asked.Scheme[:min(1, len(asked.Scheme))]) + asked.Scheme[min(1, len(asked.Scheme)):]
-	return f.With("status", 401).With("scheme", scheme).With("realm", excerpt.Bytes(asked.Realm, 200))
+	return f.With("status", 401).With("scheme", scheme).With("realm", truncate.Bytes(asked.Realm, 200))
 }
 
 // watchHead has the browser report the head of the answer to a navigation: of a server that

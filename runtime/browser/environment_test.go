@@ -221,7 +221,7 @@ func TestCapture(t *testing.T) {
 	}
 }
 
-func decoded(t *testing.T, picture primitives.Picture) []byte {
+func decoded(t *testing.T, picture primitives.Image) []byte {
 	t.Helper()
 	b, err := picture.Bytes()
 	if err != nil || len(b) != picture.Size() {

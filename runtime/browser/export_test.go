@@ -157,6 +157,6 @@ func (t *Tab) CrashFrame(frame primitives.FrameID) {
 // silent for as long as after, and busy for half of that.
 func (b *Browser) WatchStuck(after time.Duration, spent func() (time.Duration, bool), kill func()) {
 	b.wg.Go(func() {
-		b.watchStuck(stuckWatch{look: after / 10, after: after, busy: after / 2, spent: spent, kill: kill})
+		b.watchStuck(stuckWatch{interval: after / 10, after: after, busy: after / 2, spent: spent, kill: kill})
 	})
 }

@@ -68,7 +68,7 @@ type Options struct {
 	// Proxy is passed as --proxy-server. It needs a browser that is launched.
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium
-	// refuses to start with it: for root on Linux. See Browser.Sandboxed.
+	// refuses to start with it: for root on Linux. See launch.NeedsNoSandbox.
 	NoSandbox bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
@@ -155,7 +155,7 @@ type Watch struct {
 // Options.BlockOrigins, and of Options.InsecureOrigins.
 func CheckOrigins(patterns ...string) error { return network.CheckOrigins(patterns...) }
 
-// ProxyHasCredentials says whether the address of a proxy holds a name and a password.
+// ProxyHasCredentials reports whether the address of a proxy holds a name and a password.
 func ProxyHasCredentials(proxy string) bool { return network.HasCredentials(proxy) }
 
 // CheckProxy says what is wrong with the address of a proxy that holds credentials.

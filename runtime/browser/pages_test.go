@@ -125,7 +125,7 @@ var expectScript = regexp.MustCompile(`(?s)<script type="application/json" id="e
 // page are the other one.
 func servePages(t *testing.T) string {
 	var other string
-	srv := httptest.NewServer(browsertest.Odd(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(browsertest.Faulty(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := os.ReadFile(filepath.Join(pagesRoot, filepath.FromSlash(r.URL.Path)))
 		if err != nil {
 			http.NotFound(w, r)

@@ -42,7 +42,8 @@ func TestHeadlessShell(t *testing.T) {
 		URL:         s.URL + "/a.pdf",
 		LoadTimeout: patience,
 	})
-	if fault.CodeOf(err) != fault.NavigationFailed || !strings.Contains(fault.From(err).NextStep, "--browser chromium") {
+	told := strings.Contains(fault.From(err).NextStep, "--browser chromium")
+	if fault.CodeOf(err) != fault.NavigationFailed || !told {
 		t.Errorf("%v does not say where a PDF file can be seen", err)
 	}
 }

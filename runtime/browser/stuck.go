@@ -12,11 +12,11 @@ import (
 // such as titles, and then nothing is answered for any tab. It is stuck when it has not said its version for so
 // long, and for so much of its own processor time. On a machine that is only busy it does not get that.
 type stuckWatch struct {
-	look  time.Duration // how often the main process is looked at
-	after time.Duration
-	busy  time.Duration
-	spent func() (spent time.Duration, ok bool) // processor time of the main process
-	kill  func()
+	interval time.Duration // how often the main process is looked at
+	after    time.Duration
+	busy     time.Duration
+	spent    func() (spent time.Duration, ok bool) // processor time of the main process
+	kill     func()
 }
 
 // restingShare is the part of its time that a browser may work without being asked.
@@ -26,18 +26,18 @@ const restingShare = 0.1
 // seconds.
 func (b *Browser) newStuckWatch() stuckWatch {
 	return stuckWatch{
-		look:  500 * time.Millisecond,
-		after: 4 * time.Second,
-		busy:  3 * time.Second,
-		spent: b.process.Spent,
-		kill:  b.process.Kill,
+		interval: 500 * time.Millisecond,
+		after:    4 * time.Second,
+		busy:     3 * time.Second,
+		spent:    b.process.Spent,
+		kill:     b.process.Kill,
 	}
 }
 
 // watchStuck runs until the connection ends, or returns at once where nobody knows what a process uses.
 func (b *Browser) watchStuck(w stuckWatch) {
-	look := time.NewTicker(w.look)
-	defer look.Stop()
+	interval := time.NewTicker(w.interval)
+	defer interval.Stop()
 	for {
 		before, ok := w.spent()
 		if !ok {
@@ -46,23 +46,23 @@ func (b *Browser) watchStuck(w stuckWatch) {
 		select {
 		case <-b.client.Done():
 			return
-		case <-look.C:
+		case <-interval.C:
 		}
-		if now, ok := w.spent(); ok && now-before > time.Duration(restingShare*float64(w.look)) {
-			b.askVersion(&w, look)
+		if now, ok := w.spent(); ok && now-before > time.Duration(restingShare*float64(w.interval)) {
+			b.queryVersion(&w, interval)
 		}
 	}
 }
 
-// askVersion asks the browser for its version, and ends it when it is stuck.
-func (b *Browser) askVersion(w *stuckWatch, look *time.Ticker) {
+// queryVersion asks the browser for its version, and ends it when it is stuck.
+func (b *Browser) queryVersion(w *stuckWatch, look *time.Ticker) {
 	answered := make(chan struct{})
-	asked := time.Now()
+	queried := time.Now()
 	before, _ := w.spent()
 	ctx, cancel := context.WithTimeout(context.Background(), w.after)
 	defer cancel()
-	ask := cdp.Command{Method: "Browser.getVersion", OnReply: func(cdp.Reply) { close(answered) }}
-	if _, err := b.client.Start(ctx, ask); err != nil {
+	query := cdp.Command{Method: "Browser.getVersion", OnReply: func(cdp.Reply) { close(answered) }}
+	if _, err := b.client.Start(ctx, query); err != nil {
 		return // it will be asked again
 	}
 	for {
@@ -73,7 +73,7 @@ func (b *Browser) askVersion(w *stuckWatch, look *time.Ticker) {
 			return
 		case <-look.C:
 		}
-		silent := time.Since(asked)
+		silent := time.Since(queried)
 		now, ok := w.spent()
 		if ok && silent >= w.after && now-before >= w.busy {
 			b.endStuck(w, silent, now-before)
@@ -103,7 +103,7 @@ func (b *Browser) endStuck(w *stuckWatch, silent, used time.Duration) {
 	w.kill()
 }
 
-// Stuck says whether the browser was ended because a page kept it from answering.
+// Stuck reports whether the browser was ended because a page kept it from answering.
 func (b *Browser) Stuck() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

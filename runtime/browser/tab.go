@@ -186,11 +186,11 @@ func (t *Tab) Navigate(ctx context.Context, opts primitives.NavigateOptions) (pr
 	if err := egress.CheckNavigation(opts.URL); err != nil && !opts.Reload {
 		return primitives.Navigation{}, err
 	}
-	bare, err := t.signedIn(ctx, opts.URL)
+	withoutUser, err := t.signedIn(ctx, opts.URL)
 	if err != nil {
 		return primitives.Navigation{}, err
 	}
-	opts.URL = bare
+	opts.URL = withoutUser
 	_, refused := egress.Refused(0)
 	t.challenge.Store(nil)
 	t.watchHead()

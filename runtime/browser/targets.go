@@ -123,7 +123,7 @@ func (b *Browser) leaveAlone(parent, session string) {
 	}})
 }
 
-// foreign says whether a target is in a browser context that others see to: see Options.OwnContext.
+// foreign reports whether a target is in a browser context that others see to: see Options.OwnContext.
 func (b *Browser) foreign(id string) bool {
 	if !b.opts.OwnContext || b.process != nil {
 		return false

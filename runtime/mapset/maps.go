@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/upstream"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
-	"github.com/outrider-run/outrider/runtime/checked"
+	"github.com/outrider-run/outrider/runtime/checkcache"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 	"github.com/outrider-run/outrider/workflow"
@@ -93,10 +93,10 @@ type Options struct {
 	Project []string
 	// Checked remembers the workflows that nothing is wrong with. Nil is nobody; so is every one where arguments are
 	// checked, for then somebody wants to know.
-	Checked *checked.Texts
+	Checked *checkcache.Texts
 }
 
-// ArgumentCheck says whether the written arguments of steps are checked when a
+// ArgumentCheck reports whether the written arguments of steps are checked when a
 // map is read.
 type ArgumentCheck int
 
@@ -105,9 +105,9 @@ const (
 	ArgumentsUnchecked ArgumentCheck = iota
 	// ArgumentsRefused: what a call is certain to refuse is an error of the map.
 	ArgumentsRefused
-	// ArgumentsMended: it is a warning, since the profile mends arguments
+	// ArgumentsCoerced: it is a warning, since the profile mends arguments
 	// (quirks.LenientArguments) instead of refusing them.
-	ArgumentsMended
+	ArgumentsCoerced
 )
 
 // Load loads map files and storage folders. An invalid map contributes
@@ -187,7 +187,7 @@ func (m *Maps) options() sites.Options {
 	if m.how.Inspect != nil {
 		inspect = func(l *sites.Library, in *sites.Map) (errors, warnings []manifest.Problem) {
 			found := m.how.Inspect(m, l, in)
-			if m.how.Arguments == ArgumentsMended {
+			if m.how.Arguments == ArgumentsCoerced {
 				return nil, found
 			}
 			return found, nil
@@ -208,7 +208,7 @@ func (m *Maps) options() sites.Options {
 	}
 }
 
-// Known says whether the dictionary has a primitive.
+// Known reports whether the dictionary has a primitive.
 func (m *Maps) Known(primitive string) bool {
 	if m.how.Upstream && !upstream.Has(primitive) {
 		return false
@@ -224,7 +224,7 @@ func (m *Maps) names() []string {
 
 // compiling is how workflows are compiled, without a check of arguments.
 func (m *Maps) compiling() workflow.CompileOptions {
-	how := workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.names, LateExpressions: m.how.Salvage}
+	how := workflow.CompileOptions{Engine: m.Engine, Known: m.Known, Names: m.names, DeferredExpressions: m.how.Salvage}
 	if m.how.Upstream {
 		how.Dictionary = "the extension"
 	}

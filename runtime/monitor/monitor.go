@@ -20,11 +20,11 @@ import (
 )
 
 // settling is when the states of a page are observed again after it changed.
-var settling = observe.Quietness{Quiet: 150 * time.Millisecond, Longest: 600 * time.Millisecond, Timeout: silence}
+var settling = observe.Quietness{Quiet: 150 * time.Millisecond, Longest: 600 * time.Millisecond, Timeout: idleTime}
 
 const (
-	// silence is when a page without any change is observed all the same.
-	silence = 15 * time.Second
+	// idleTime is when a page without any change is observed all the same.
+	idleTime = 15 * time.Second
 	// diagnoseTime bounds one unasked observation of the states of a page.
 	diagnoseTime = 5 * time.Second
 	// What such observations may cost: after one that found nothing new the next waits
@@ -64,8 +64,8 @@ func New(maps *mapset.Maps, tab Tab, log *slog.Logger) *Monitor {
 	return &Monitor{maps: maps, tab: tab, log: log, wake: make(chan struct{}, 1)}
 }
 
-// Poke schedules another observation of the states.
-func (m *Monitor) Poke() {
+// Refresh schedules another observation of the states.
+func (m *Monitor) Refresh() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
@@ -75,7 +75,7 @@ func (m *Monitor) Poke() {
 // Changed implements the feature of a tab.
 func (m *Monitor) Changed(c call.Change) {
 	if c == call.AddressChanged || c == call.MapsChanged {
-		m.Poke()
+		m.Refresh()
 	}
 }
 

@@ -37,8 +37,8 @@ const (
 	// dropQuiet is the least distance between two events that report drops, and
 	// how long drops are gathered.
 	dropQuiet = 2 * time.Second
-	// maxEarly bounds the tabs whose reports are kept until they are known.
-	maxEarly = 16
+	// maxUnclaimed bounds the tabs whose reports are kept until they are known.
+	maxUnclaimed = 16
 	// listenTime bounds the wait for documents to take over another table.
 	listenTime = 5 * time.Second
 )
@@ -82,9 +82,9 @@ type Hub struct {
 	version int
 	script  Script
 
-	mu    sync.Mutex
-	tabs  []*Signals
-	early map[primitives.Page][]report // of pages that are no tab's yet
+	mu        sync.Mutex
+	tabs      []*Signals
+	unclaimed map[primitives.Page][]report // of pages that are no tab's yet
 }
 
 // NewHub is for one host.
@@ -285,15 +285,15 @@ func (h *Hub) Relisten(ctx context.Context) {
 	h.publish(bounded, script)
 }
 
-// Early keeps a report of a page that is no tab's yet.
-func (h *Hub) Early(page primitives.Page, raw []byte) {
+// KeepReport keeps a report of a page that is no tab's yet.
+func (h *Hub) KeepReport(page primitives.Page, raw []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.early == nil {
-		h.early = map[primitives.Page][]report{}
+	if h.unclaimed == nil {
+		h.unclaimed = map[primitives.Page][]report{}
 	}
-	if list := h.early[page]; len(list) < signalBurst && (list != nil || len(h.early) < maxEarly) {
-		h.early[page] = append(list, report{raw: raw, topURL: page.Tab().URL})
+	if list := h.unclaimed[page]; len(list) < signalBurst && (list != nil || len(h.unclaimed) < maxUnclaimed) {
+		h.unclaimed[page] = append(list, report{raw: raw, topURL: page.Tab().URL})
 	}
 }
 
@@ -301,14 +301,14 @@ func (h *Hub) Early(page primitives.Page, raw []byte) {
 func (h *Hub) Forget(page primitives.Page) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.early, page)
+	delete(h.unclaimed, page)
 }
 
 // Take takes over what a page reported before it was the tab's page.
 func (s *Signals) Take(page primitives.Page) {
 	s.hub.mu.Lock()
-	list := s.hub.early[page]
-	delete(s.hub.early, page)
+	list := s.hub.unclaimed[page]
+	delete(s.hub.unclaimed, page)
 	s.hub.mu.Unlock()
 	for _, r := range list {
 		s.add(r)
@@ -458,7 +458,7 @@ func (t *Signals) Forward(s Offered, payload json.RawMessage) {
 	t.forward(s, report{call: t.tab.LastCall(), runtime: t.tab.Status()}, s.Signal.Event, "", payload)
 }
 
-// ListensTo says whether a signal is enabled in this tab.
+// ListensTo reports whether a signal is enabled in this tab.
 func (t *Signals) ListensTo(s Offered) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

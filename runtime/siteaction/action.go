@@ -252,9 +252,9 @@ func (a *Actions) runForm(
 	return a.checkResult(match, r.Payload, call.Reply{Output: r.Envelope()})
 }
 
-// StateGrace is how long a page that has just changed may take to come to a
+// StateWait is how long a page that has just changed may take to come to a
 // state that a tool needs.
-const StateGrace = time.Second
+const StateWait = time.Second
 
 // changed waits for the page to change, or for another document, and for d at the
 // longest.
@@ -306,7 +306,7 @@ func (a *Actions) runWorkflow(
 	})
 	reply := call.Reply{Output: outcome.Output, Err: outcome.Err}
 	if watched != nil {
-		watched.looks.note(&reply)
+		watched.appearances.note(&reply)
 	}
 	if steps, e := json.Marshal(outcome.Steps); e == nil && outcome.Steps != nil {
 		reply.Steps = steps

@@ -79,7 +79,7 @@ func (a *Actions) goalOf(
 	return g, nil
 }
 
-// before says whether the goal is met without any attempt: only what the page
+// before reports whether the goal is met without any attempt: only what the page
 // itself shows can be.
 func (g *goal) before(ctx context.Context, a *Actions) bool {
 	return (g.state != "" || g.check != nil) && g.onPage(ctx, a) == verify.Yes
@@ -125,7 +125,7 @@ func (g *goal) want(s *verify.Batch) {
 	}
 }
 
-// judge says whether the page shows the goal.
+// judge reports whether the page shows the goal.
 func (g *goal) judge(s *verify.Batch) verify.Verdict {
 	if g.check != nil {
 		switch s.Check(g.in, g.check).Status {
@@ -139,7 +139,7 @@ func (g *goal) judge(s *verify.Batch) verify.Verdict {
 	return s.Diagnose(g.m, g.state).Verdict
 }
 
-// arriving says whether the goal is met once a page that has left the state from
+// arriving reports whether the goal is met once a page that has left the state from
 // comes to rest: between two states it shows neither, and another attempt would
 // click what is about to be detached, or is.
 func (g *goal) arriving(ctx context.Context, a *Actions, from string) verify.Verdict {
@@ -148,7 +148,7 @@ func (g *goal) arriving(ctx context.Context, a *Actions, from string) verify.Ver
 	}
 	whole, end := observe.Answerable(ctx)
 	defer end()
-	bounded, cancel := context.WithTimeout(whole, reachTime)
+	bounded, cancel := context.WithTimeout(whole, transitionTime)
 	defer cancel()
 	met := verify.No
 	_, _ = observe.Until(whole, bounded, a, func(ctx context.Context, page primitives.Page) (bool, error) {

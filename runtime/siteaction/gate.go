@@ -55,7 +55,7 @@ func (g *gate) pass(ctx context.Context, a *Actions) *fault.Error {
 	if len(g.required)+len(g.checks) == 0 && g.signedIn == nil && !g.conditional() && !hasAddress(g.target) {
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, StateGrace)
+	bounded, cancel := context.WithTimeout(ctx, StateWait)
 	defer cancel()
 	var refused *fault.Error
 	met, err := observe.Until(ctx, bounded, a, func(ctx context.Context, page primitives.Page) (bool, error) {
@@ -102,12 +102,12 @@ func (g *gate) note(reply call.Reply) call.Reply {
 
 func hasAddress(t *manifest.Target) bool { return t != nil && t.URLContains+t.URLMatches != "" }
 
-// applies says whether a page has an address that a target is for.
+// applies reports whether a page has an address that a target is for.
 func applies(t *manifest.Target, url string) bool {
 	return !hasAddress(t) || location.URLContains(t.URLContains, url) && location.URLMatches(t.URLMatches, url)
 }
 
-// conditional says whether the transitions depend on anything that can be observed.
+// conditional reports whether the transitions depend on anything that can be observed.
 func (g *gate) conditional() bool {
 	return slices.ContainsFunc(g.moves, func(e move) bool {
 		return verify.IsState(g.lib, e.Source.Map, e.Entry.From) ||
@@ -117,7 +117,7 @@ func (g *gate) conditional() bool {
 	})
 }
 
-// verifiable says whether a precondition names something that can be observed.
+// verifiable reports whether a precondition names something that can be observed.
 func verifiable(lib *sites.Library, m *sites.Map, precondition string) bool {
 	_, check := lib.Check(m, precondition)
 	return check != nil || verify.IsState(lib, m, precondition)

@@ -96,7 +96,7 @@ func (c *inspection) tool(t *manifest.Tool, at string) {
 				c.fail(
 					place+"/"+member, fault.UnknownReference,
 					"%s names %q, which is no argument of the action and no result of an earlier step%s",
-					member, name, meant(head, known),
+					member, name, suggestion(head, known),
 				)
 			}
 		}
@@ -124,7 +124,7 @@ func (c *inspection) slots(s *manifest.ExecutionStep, at string, known map[strin
 			c.fail(
 				at+r.Pointer, fault.UnknownReference,
 				"the expression reads input.%s, and input_schema declares no such argument%s", r.Name,
-				meant(r.Name, known),
+				suggestion(r.Name, known),
 			)
 		}
 	}
@@ -147,19 +147,19 @@ func (c *inspection) workflow(t *manifest.Tool, at string) {
 		case r.Object == "steps" && !steps[r.Name]:
 			c.fail(
 				pointer, fault.UnknownReference, "the expression reads steps.%s, and no step has that id%s",
-				r.Name, meant(r.Name, steps),
+				r.Name, suggestion(r.Name, steps),
 			)
 		case r.Object == "input" && input != nil && !input[r.Name]:
 			c.fail(
 				pointer, fault.UnknownReference,
 				"the expression reads input.%s, and input_schema declares no such argument%s",
-				r.Name, meant(r.Name, input),
+				r.Name, suggestion(r.Name, input),
 			)
 		}
 	}
 }
 
-func meant(name string, known map[string]bool) string {
+func suggestion(name string, known map[string]bool) string {
 	if near := fault.Nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

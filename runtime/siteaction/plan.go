@@ -49,13 +49,13 @@ type plannedStep struct {
 
 func (s *plannedStep) waits() bool { return s.Type == "wait" || s.Type == "wait_for" }
 
-// waitsForElement says whether a wait without a target is about an element all
+// waitsForElement reports whether a wait without a target is about an element all
 // the same.
 func (s *plannedStep) waitsForElement() bool {
 	return s.waits() && s.Until == nil && s.State != "" && elementState(s.State)
 }
 
-// needsTarget says whether a kind of step is about an element.
+// needsTarget reports whether a kind of step is about an element.
 type needsTarget int
 
 const (

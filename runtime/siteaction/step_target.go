@@ -37,8 +37,8 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 	}
 	var m descriptor.Match
 	var seen string
-	guess := false             // only a fallback matches, and this step may not act on it
-	asked, locked := "", false // whether the lock file remembers the element of a handle
+	guess := false               // only a fallback matches, and this step may not act on it
+	queried, locked := "", false // whether the lock file remembers the element of a handle
 	within, end, early := r.untilQuiet(s)
 	f, err := r.awaitWithin(
 		within,
@@ -60,8 +60,8 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 				out.Reason = "rendered"
 			}
 			guess = ok && r.guesses(s, t, m)
-			if guess && asked != m.Handle {
-				asked, locked = m.Handle, r.lockedTo(t, m)
+			if guess && queried != m.Handle {
+				queried, locked = m.Handle, r.lockedTo(t, m)
 			}
 			guess = guess && !locked
 			if guess {
@@ -115,7 +115,7 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 		r.drift = d
 	}
 	if page, e := r.a.LivePage(r.bound); e == nil && s.slots == nil {
-		r.looks.remember(r.bound, page, r.match.Map, t, m)
+		r.appearances.remember(r.bound, page, r.match.Map, t, m)
 	}
 	all := r.locatorOf(t, m)
 	out := found{locator: all, all: all, match: m, target: t}
@@ -134,7 +134,7 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 // instead finds the element that looks like the one that the step's target had. The step
 // has its time anew: it had none left when nothing was found.
 func (r *executionRun) instead(s *plannedStep, m descriptor.Match, rendered bool, failed *fault.Error) (found, bool) {
-	if len(r.looks.locks) == 0 || s.Optional != nil && *s.Optional {
+	if len(r.appearances.locks) == 0 || s.Optional != nil && *s.Optional {
 		return found{}, false
 	}
 	page, e := r.a.LivePage(r.whole)
@@ -148,7 +148,7 @@ func (r *executionRun) instead(s *plannedStep, m descriptor.Match, rendered bool
 		}
 		propose = verify.RepairRead
 	}
-	repair, e := propose(r.whole, page, r.match.Map, s.target, r.looks.locks, r.raw)
+	repair, e := propose(r.whole, page, r.match.Map, s.target, r.appearances.locks, r.raw)
 	if e != nil || repair == nil {
 		return found{}, false
 	}
@@ -157,7 +157,7 @@ func (r *executionRun) instead(s *plannedStep, m descriptor.Match, rendered bool
 	if err != nil {
 		return found{}, false
 	}
-	r.looks.goOn(repair, s.id, failed)
+	r.appearances.goOn(repair, s.id, failed)
 	if r.relocated == nil {
 		r.relocated = map[*manifest.Target]*manifest.Target{}
 	}
@@ -165,19 +165,19 @@ func (r *executionRun) instead(s *plannedStep, m descriptor.Match, rendered bool
 	return f, true
 }
 
-// guesses says whether a step would act on what only a fallback found, and what has not the name and the
+// guesses reports whether a step would act on what only a fallback found, and what has not the name and the
 // texts of its target. It may be another element.
 func (r *executionRun) guesses(s *plannedStep, t *manifest.Target, m descriptor.Match) bool {
 	return !s.kind.reads && !r.a.Quirks.Has(quirks.FallbackActs) && verify.ByFallback(m) && !verify.Confirmed(t, m)
 }
 
-// lockedTo says whether a match is the element that the lock file remembers of a target.
+// lockedTo reports whether a match is the element that the lock file remembers of a target.
 func (r *executionRun) lockedTo(t *manifest.Target, m descriptor.Match) bool {
-	if len(r.looks.locks) == 0 {
+	if len(r.appearances.locks) == 0 {
 		return false
 	}
 	page, err := r.a.LivePage(r.whole)
-	return err == nil && verify.IsLocked(r.whole, page, r.match.Map, t, r.looks.locks, m)
+	return err == nil && verify.IsLocked(r.whole, page, r.match.Map, t, r.appearances.locks, m)
 }
 
 // insteadOfGuess is the element that the lock file remembers, or the failure of a step that may not act on
@@ -271,7 +271,7 @@ func (r *executionRun) findFramed(s *plannedStep, t *manifest.Target) (found, *f
 	return found{locator: first, all: first, target: t}, nil // the primitive says that it is not there
 }
 
-// there says whether a locator finds something within a time.
+// there reports whether a locator finds something within a time.
 func (r *executionRun) there(l map[string]any, wait time.Duration) bool {
 	if deadline, ok := r.bound.Deadline(); ok {
 		wait = min(wait, time.Until(deadline)/2)

@@ -60,8 +60,8 @@ type executionRun struct {
 	received []call.Event    // and nobody has waited for yet
 
 	// acted is set once something may have changed the page.
-	acted bool
-	looks looks
+	acted       bool
+	appearances appearances
 	// Of the running step.
 	whole     context.Context // what is left of the call, less the time for its answer
 	bound     context.Context // for waiting: timeout_ms, or the default
@@ -102,9 +102,9 @@ func (a *Actions) runExecution(
 			Err: fault.New(fault.InvalidInput, "the arguments must be an object").With("tool", match.Tool.Name),
 		}
 	}
-	r.looks = looksFor(v.Message().Appearance)
+	r.appearances = newAppearances(v.Message().Appearance)
 	reply := r.inMode(e)
-	r.looks.note(&reply)
+	r.appearances.note(&reply)
 	return reply
 }
 
@@ -439,7 +439,7 @@ func (r *executionRun) argument(path string) (json.RawMessage, bool) {
 	return raw, ok
 }
 
-// missingArgument says whether the step waits for an argument that the call
+// missingArgument reports whether the step waits for an argument that the call
 // does not give.
 func (s *plannedStep) missingArgument(r *executionRun) bool {
 	for _, from := range []string{s.ValueFrom, s.URLFrom} {

@@ -50,9 +50,9 @@ type transitionReport struct {
 	Signal    json.RawMessage `json:"signal,omitempty"` // payload of the one that reported the movement
 }
 
-// reachTime is how long the page may take after a transition to come to its
+// transitionTime is how long the page may take after a transition to come to its
 // state.
-const reachTime = 2 * time.Second
+const transitionTime = 2 * time.Second
 
 // move is a transition under the name by which the page's map offers it.
 type move = sites.Exposed[manifest.Transition]
@@ -119,7 +119,7 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 	in, to := lib.State(e.Source.Map, e.Entry.To)
 	whole, end := observe.Answerable(ctx)
 	defer end()
-	bounded, cancel := context.WithTimeout(whole, reachTime)
+	bounded, cancel := context.WithTimeout(whole, transitionTime)
 	defer cancel()
 	// What cannot be observed is reported as it was last.
 	_, _ = observe.Until(whole, bounded, a, func(ctx context.Context, page primitives.Page) (bool, error) {

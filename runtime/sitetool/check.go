@@ -105,7 +105,7 @@ func (k *checking) observe(ctx context.Context) error {
 	}
 	whole, end := observe.Answerable(ctx)
 	defer end()
-	bounded, cancel := context.WithTimeout(whole, max(siteaction.StateGrace, waitOf(k.in)))
+	bounded, cancel := context.WithTimeout(whole, max(siteaction.StateWait, waitOf(k.in)))
 	defer cancel()
 	_, err := observe.Until(whole, bounded, k.tool.actions, k.once)
 	switch {
@@ -200,7 +200,7 @@ func (k *checking) report(ctx context.Context, status int) *checkReport {
 	}
 	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, verify.CheckOutcome.Breaks)
 	if slices.ContainsFunc(k.checks, hasSetup) {
-		k.tool.monitor.Poke()
+		k.tool.monitor.Refresh()
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func (x *Tool) preparedCheck(
 	if err == nil {
 		s := verify.Batch{Library: o.Library}
 		whole, end := observe.Answerable(ctx)
-		bounded, cancel := context.WithTimeout(whole, max(wait, siteaction.StateGrace))
+		bounded, cancel := context.WithTimeout(whole, max(wait, siteaction.StateWait))
 		_, e := observe.Until(whole, bounded, x.actions, func(ctx context.Context, page primitives.Page) (bool, error) {
 			next := verify.Batch{Library: o.Library, Attached: x.attachments.State, Explain: true}
 			if setup.Done {

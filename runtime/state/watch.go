@@ -21,9 +21,9 @@ const (
 	// debounceLongest is how many debounces a page that never is quiet is waited
 	// for before it is read all the same.
 	debounceLongest = 4
-	// watchSilence is when a page without any change is read all the same: other
+	// watchIdleTime is when a page without any change is read all the same: other
 	// frames, and properties that script writes, change without a word.
-	watchSilence = 15 * time.Second
+	watchIdleTime = 15 * time.Second
 	// watchRead bounds one read of a watch.
 	watchRead = 10 * time.Second
 
@@ -232,7 +232,7 @@ func (w *watch) quietness() observe.Quietness {
 	return observe.Quietness{
 		Quiet:   w.debounce,
 		Longest: debounceLongest * w.debounce,
-		Timeout: max(watchSilence, w.debounce),
+		Timeout: max(watchIdleTime, w.debounce),
 	}
 }
 

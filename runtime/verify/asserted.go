@@ -31,7 +31,7 @@ func (c *claims) add(p *manifest.Probe) {
 
 func folded(text string) string { return strings.ToLower(normalised(text)) }
 
-// IsThere says whether a selector of a target finds something that only its role, its name or its
+// IsThere reports whether a selector of a target finds something that only its role, its name or its
 // text keeps from matching. Its element is not lost then: it is other than the map says.
 func IsThere(m descriptor.Match) bool {
 	return slices.ContainsFunc(m.Tried, func(t descriptor.TriedCandidate) bool {
@@ -66,7 +66,7 @@ var namingAttributes = strings.Fields(
 	"aria-label aria-labelledby aria-describedby aria-controls aria-owns aria-roledescription",
 )
 
-// distinguishes says whether a selector chooses its element by a state or by a place: the element
+// distinguishes reports whether a selector chooses its element by a state or by a place: the element
 // that has taken its name need not have either.
 func distinguishes(selector string) bool {
 	for _, m := range attributesIn.FindAllStringSubmatch(selector, -1) {
@@ -87,7 +87,7 @@ func distinguishes(selector string) bool {
 	return saysState(bare)
 }
 
-// saysState says whether one of the words of an identifier is one of a state or a place. Words are
+// saysState reports whether one of the words of an identifier is one of a state or a place. Words are
 // divided by signs and by capitals: is-active, pageCurrent.
 func saysState(text string) bool {
 	var spaced strings.Builder
@@ -105,7 +105,7 @@ func saysState(text string) bool {
 	})
 }
 
-// keeps says whether the target of an assertion may have another selector at all: it loses nothing
+// keeps reports whether the target of an assertion may have another selector at all: it loses nothing
 // with it that it asserts. Only a selector is replaced, so there must be one.
 func (c claims) keeps(t *manifest.Target) bool {
 	candidates := t.Candidates()
@@ -115,7 +115,7 @@ func (c claims) keeps(t *manifest.Target) bool {
 // shownAttributes are attributes whose value is what an element shows or is called.
 var shownAttributes = regexp.MustCompile(`\[(?:value|title|alt|placeholder|aria-label)[~|^$*]?=`)
 
-// saysWhatIsRead says whether a locator is made of what its element shows: whatever is read by it, it is this.
+// saysWhatIsRead reports whether a locator is made of what its element shows: whatever is read by it, it is this.
 func saysWhatIsRead(l locators.Locator) bool {
 	return l.Name+l.TextEquals != "" || shownAttributes.MatchString(l.Selector)
 }
@@ -127,7 +127,7 @@ func Readable(names []locators.Locator) []locators.Locator {
 	})
 }
 
-// Keeps says whether a target that is read may have another locator: it loses neither a state nor a place.
+// Keeps reports whether a target that is read may have another locator: it loses neither a state nor a place.
 func Keeps(t *manifest.Target) bool { return claims{}.keeps(t) }
 
 // asserted writes the element of an assertion. Role, name and texts of the target stay as they are. No

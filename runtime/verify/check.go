@@ -267,7 +267,7 @@ func (r CheckOutcome) Named(name string) CheckOutcome {
 	return r
 }
 
-// Breaks says whether the check fails, or could not be run, and is more than
+// Breaks reports whether the check fails, or could not be run, and is more than
 // information.
 func (r CheckOutcome) Breaks() bool {
 	return (r.Status == CheckFailed || r.Status == CheckNotRun) && r.Severity != "info"

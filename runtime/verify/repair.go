@@ -124,12 +124,12 @@ func (b *Batch) Remember(
 	return out, nil
 }
 
-// WorthRemembering says whether a match is one element, and the one that its target names.
+// WorthRemembering reports whether a match is one element, and the one that its target names.
 func WorthRemembering(m descriptor.Match) bool {
 	return m.Found && m.Count == 1 && m.Handle != "" && len(m.Relaxed) == 0 && !ByFallback(m)
 }
 
-// ByFallback says whether only a fallback matched.
+// ByFallback reports whether only a fallback matched.
 func ByFallback(m descriptor.Match) bool { return strings.HasPrefix(m.Candidate, "fallback_selectors") }
 
 // Repair searches for the elements of targets that match nothing, by their stored descriptions. It
@@ -304,7 +304,7 @@ func withoutValues(names []locators.Locator, t *manifest.Target, arguments json.
 	})
 }
 
-// IsLocked says whether a match is surely the element that the lock file remembers of its target.
+// IsLocked reports whether a match is surely the element that the lock file remembers of its target.
 func IsLocked(
 	ctx context.Context, page primitives.Page, in *sites.Map,
 	t *manifest.Target, locks map[string]*lock.File, m descriptor.Match,

@@ -21,7 +21,7 @@ type SetupOutcome struct {
 	LeftAt string `json:"left_at,omitempty"`
 }
 
-// HasSetup says whether something must happen before the check can fail. What
+// HasSetup reports whether something must happen before the check can fail. What
 // has not been prepared may pass, which is as good as ever, but that it does not
 // shows nothing about the site.
 func HasSetup(k *manifest.Check) bool { return len(k.SetupSteps)+len(k.SetupRest) > 0 }

@@ -30,7 +30,7 @@ func isNamed(name string, names []string) bool {
 	return slices.Contains(names, strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)))
 }
 
-// NeedsSignedIn says whether a tool needs somebody to be signed in, or nobody to
+// NeedsSignedIn reports whether a tool needs somebody to be signed in, or nobody to
 // be; nil when it does not say, nor its map. A map that declares a state of that
 // very name means that state instead: see RequiredStates.
 func NeedsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
@@ -48,7 +48,7 @@ func NeedsSignedIn(lib *sites.Library, m *sites.Map, t *manifest.Tool) *bool {
 	return nil
 }
 
-// IsSignedInRequirement says whether a name in requires asks for somebody to be
+// IsSignedInRequirement reports whether a name in requires asks for somebody to be
 // signed in although no state has it.
 func IsSignedInRequirement(lib *sites.Library, m *sites.Map, name string) bool {
 	return !IsState(lib, m, name) && isNamed(name, signedInNames)

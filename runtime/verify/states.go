@@ -26,7 +26,7 @@ type Diagnosis struct {
 	Own     string     `json:"-"` // its name there
 }
 
-// Diagnose says whether a state is current. It is when all of its diagnostics
+// Diagnose reports whether a state is current. It is when all of its diagnostics
 // that say anything hold.
 func (b *Batch) Diagnose(m *sites.Map, name string) Diagnosis { return b.diagnoseAt(m, name, 0) }
 
@@ -121,7 +121,7 @@ func (b *Batch) DiagnoseAll(states []NamedState) Diagnosed {
 	return out
 }
 
-// IsState says whether a name means a state inside of a map.
+// IsState reports whether a name means a state inside of a map.
 func IsState(lib *sites.Library, m *sites.Map, name string) bool {
 	_, state := lib.State(m, name)
 	return state != nil

@@ -8,7 +8,7 @@ import (
 
 // Execution is the inspectable form of what a tool does.
 type Execution struct {
-	// Mode says whether steps or the handler run, and in which order;
+	// Mode reports whether steps or the handler run, and in which order;
 	// documentary and test_only steps do not run in a call.
 	Mode       string
 	Fallback   string

@@ -59,11 +59,11 @@ type Backend struct {
 
 // connection is one accepted client.
 type connection struct {
-	ws              *websocket.Conn
-	gone            chan struct{}
-	mu              sync.Mutex
-	pending         map[string]chan browserbridge.Response
-	asked, answered map[string]int // requests and responses of each id
+	ws                  *websocket.Conn
+	gone                chan struct{}
+	mu                  sync.Mutex
+	pending             map[string]chan browserbridge.Response
+	requested, answered map[string]int // requests and responses of each id
 }
 
 // New makes a backend.
@@ -138,11 +138,11 @@ func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &connection{
-		ws:       ws,
-		gone:     make(chan struct{}),
-		pending:  map[string]chan browserbridge.Response{},
-		asked:    map[string]int{},
-		answered: map[string]int{},
+		ws:        ws,
+		gone:      make(chan struct{}),
+		pending:   map[string]chan browserbridge.Response{},
+		requested: map[string]int{},
+		answered:  map[string]int{},
 	}
 	b.replace(c)
 	b.o.OnConnection("accepted")
@@ -260,7 +260,7 @@ func (b *Backend) response(c *connection, r browserbridge.Response) {
 	waiting, ok := c.pending[r.ID]
 	delete(c.pending, r.ID)
 	c.answered[r.ID]++
-	again := c.answered[r.ID] > max(1, c.asked[r.ID]) // an id in flight that is used again has an answer for each
+	again := c.answered[r.ID] > max(1, c.requested[r.ID]) // an id in flight that is used again has an answer for each
 	c.mu.Unlock()
 	switch {
 	case ok:
@@ -395,7 +395,7 @@ func (b *Backend) request(
 	waiting := make(chan browserbridge.Response, 1)
 	c.mu.Lock()
 	c.pending[id] = waiting
-	c.asked[id]++
+	c.requested[id]++
 	c.mu.Unlock()
 	if err := b.send(context.WithoutCancel(ctx), c.ws, message); err != nil {
 		return nil, err

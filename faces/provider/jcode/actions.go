@@ -595,7 +595,7 @@ func actScreenshot(c *client, p map[string]any) (map[string]any, error) {
 		return nil, errors.New("internal_error: the image cannot be read")
 	}
 	name, _ := p["filename"].(string)
-	path, err := savePicture(name, image)
+	path, err := saveScreenshot(name, image)
 	if err != nil {
 		return nil, err
 	}
@@ -607,10 +607,10 @@ func actScreenshot(c *client, p map[string]any) (map[string]any, error) {
 	}, nil
 }
 
-// savePicture writes a picture as a new file below the current folder or that of temporary files,
+// saveScreenshot writes a picture as a new file below the current folder or that of temporary files,
 // without a name as a temporary one. A name comes from an agent: it replaces no file and leads
 // nowhere else, also not through a link.
-func savePicture(name string, image []byte) (string, error) {
+func saveScreenshot(name string, image []byte) (string, error) {
 	if name == "" {
 		f, err := os.CreateTemp("", "outrider-*.png")
 		if err != nil {

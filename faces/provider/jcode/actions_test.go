@@ -30,7 +30,7 @@ func TestAPictureReplacesNoFile(t *testing.T) {
 	for _, name := range []string{
 		"there.png", "./folder/../there.png", up, outside, "link.png", "away/new.png", "away/outside.png", "../new.png",
 	} {
-		if path, err := savePicture(name, []byte("picture")); err == nil {
+		if path, err := saveScreenshot(name, []byte("picture")); err == nil {
 			t.Errorf("%s was written to %s", name, path)
 		}
 	}
@@ -45,7 +45,7 @@ func TestAPictureReplacesNoFile(t *testing.T) {
 	for _, name := range []string{
 		"new.png", "folder/new.png", filepath.Join(here, "whole.png"), filepath.Join(temporary, "t.png"), "",
 	} {
-		path, err := savePicture(name, []byte("picture"))
+		path, err := saveScreenshot(name, []byte("picture"))
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue

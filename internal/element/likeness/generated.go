@@ -22,7 +22,7 @@ var made = sync.OnceValue(func() *regexp.Regexp {
 	}, "|") + `)$`)
 })
 
-// Generated says whether an id, a class or another attribute looks made by a tool:
+// Generated reports whether an id, a class or another attribute looks made by a tool:
 // it differs from one build, one render or one record to the next.
 func Generated(value string) bool {
 	if made().MatchString(value) {
@@ -36,7 +36,7 @@ func Generated(value string) bool {
 	return false
 }
 
-// hashlike says whether a part of an identifier is noise: many digits, or digits and
+// hashlike reports whether a part of an identifier is noise: many digits, or digits and
 // letters in turn.
 func hashlike(part string) bool {
 	digits := 0

@@ -151,13 +151,13 @@ func (s Seen) Remember(live []Seen, withNames bool) Element {
 	return e
 }
 
-// namesake says whether an element has the words of the name that is remembered, in a role of its kind.
+// namesake reports whether an element has the words of the name that is remembered, in a role of its kind.
 func (e Element) namesake(s Seen) bool {
 	name := e.nameWords()
 	return len(name) > 0 && slices.Equal(name, hashes(s.Name)) && related(e.Role, s.Role)
 }
 
-// related says whether an element may change between two roles.
+// related reports whether an element may change between two roles.
 func related(a, b string) bool {
 	return a == b || slices.ContainsFunc(kin, func(group []string) bool {
 		return slices.Contains(group, a) && slices.Contains(group, b)
@@ -365,7 +365,7 @@ type Choice struct {
 	Twin     bool    // the one after it has the same role and name
 }
 
-// Sure says whether the best may be proposed.
+// Sure reports whether the best may be proposed.
 func (c Choice) Sure() bool {
 	margin := Margin
 	if c.Twin {

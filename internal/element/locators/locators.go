@@ -97,7 +97,7 @@ func Ranked(e likeness.Seen) []Locator {
 	return append(out, Locator{Kind: Structure, Selector: structure(e)})
 }
 
-// readable says whether a text has more than the pictures of an icon font, which are letters without a meaning.
+// readable reports whether a text has more than the pictures of an icon font, which are letters without a meaning.
 func readable(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Co, r) })
 }

@@ -40,7 +40,7 @@ func TargetOf(e likeness.Seen, unique []Locator) (t Target, ok bool) {
 	for _, l := range unique {
 		named = named || l.Kind == RoleName
 	}
-	if first.Kind != RoleName && first.Kind != Text && named && lasting(e.Name) {
+	if first.Kind != RoleName && first.Kind != Text && named && stableName(e.Name) {
 		// The selector is tried with the name, and alone when the name is another.
 		t.Role, t.Name = e.Role, e.Name
 	}
@@ -147,8 +147,8 @@ func plainTag(s string) bool {
 		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' }) < 0
 }
 
-// lasting says whether a name is a label: one with numbers counts something.
-func lasting(name string) bool {
+// stableName reports whether a name is a label: one with numbers counts something.
+func stableName(name string) bool {
 	return name != "" && len(name) <= maxName && strings.IndexFunc(name, unicode.IsDigit) < 0
 }
 

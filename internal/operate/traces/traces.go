@@ -31,7 +31,7 @@ type Traces struct {
 	tracer   trace.Tracer
 }
 
-// Wanted says whether the environment asks for traces.
+// Wanted reports whether the environment asks for traces.
 func Wanted() bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return false

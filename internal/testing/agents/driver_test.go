@@ -28,15 +28,15 @@ type driver struct {
 
 	log io.Writer // of every call and answer; may be nil
 
-	session *sdk.ClientSession
-	schemas map[string]string
-	codec   tokenizer.Codec
-	catalog int // tokens of the list of tools
-	spent   cost
-	seen    string // the last look
-	last    string // its id, where looks have one
-	told    string // the answer of the last act
-	page    int    // what chrome-devtools-mcp calls the page
+	session  *sdk.ClientSession
+	schemas  map[string]string
+	codec    tokenizer.Codec
+	catalog  int // tokens of the list of tools
+	spent    cost
+	seen     string // the last look
+	last     string // its id, where looks have one
+	reported string // the answer of the last act
+	page     int    // what chrome-devtools-mcp calls the page
 }
 
 // cost is what a task took.
@@ -149,11 +149,11 @@ func (d *driver) goTo(ctx context.Context, url string) error {
 		tool, args = "navigate_page", map[string]any{"type": "url", "url": url}
 	}
 	var err error
-	d.told, err = d.call(ctx, tool, args)
+	d.reported, err = d.call(ctx, tool, args)
 	return err
 }
 
-func (d *driver) look(ctx context.Context) error {
+func (d *driver) snapshot(ctx context.Context) error {
 	tool := map[string]string{"playwright-mcp": "browser_snapshot", "chrome-devtools-mcp": "take_snapshot"}[d.name]
 	if tool == "" {
 		tool = "snapshot"
@@ -200,15 +200,15 @@ func (d *driver) act(ctx context.Context, s step, ref, to string) error {
 		}
 	}
 	var err error
-	d.told, err = d.call(ctx, tool, args)
+	d.reported, err = d.call(ctx, tool, args)
 	if d.name == "playwright-mcp" && s.Upload != (target{}) && err == nil { // the click opened a chooser of files
-		d.told, err = d.call(ctx, "browser_file_upload", map[string]any{"paths": []string{s.File}})
+		d.reported, err = d.call(ctx, "browser_file_upload", map[string]any{"paths": []string{s.File}})
 	}
 	switch {
 	case err != nil || shows == "":
 		d.seen = "" // what was seen is past
 	default:
-		d.see(d.told, false)
+		d.see(d.reported, false)
 	}
 	return err
 }
@@ -227,7 +227,7 @@ func (d *driver) pressEach(ctx context.Context, text string) error {
 	d.seen = ""
 	for _, r := range text {
 		var err error
-		d.told, err = d.call(ctx, "browser_press_key", map[string]any{"key": string(r)})
+		d.reported, err = d.call(ctx, "browser_press_key", map[string]any{"key": string(r)})
 		if err != nil {
 			return err
 		}
@@ -367,17 +367,17 @@ func (d *driver) words(t target) string {
 }
 
 const (
-	// mostLooks is how often an agent looks for what a step needs, and lookAgain how long it
+	// maxSnapshots is how often an agent looks for what a step needs, and snapshotAgain how long it
 	// waits in between.
-	mostLooks = 10
-	lookAgain = 300 * time.Millisecond
+	maxSnapshots  = 10
+	snapshotAgain = 300 * time.Millisecond
 )
 
 // do does a task on an application.
 func (d *driver) do(ctx context.Context, address, dir string, t task) error {
 	d.spent = cost{}
 	d.seen = ""
-	d.told = ""
+	d.reported = ""
 	d.last = ""
 	began := time.Now()
 	defer func() { d.spent.time = time.Since(began) }()
@@ -392,10 +392,10 @@ func (d *driver) do(ctx context.Context, address, dir string, t task) error {
 func (d *driver) step(ctx context.Context, address string, s step) error {
 	if s.Go != "" {
 		d.seen = ""
-		d.told = ""
+		d.reported = ""
 		d.last = ""
 		err := d.goTo(ctx, address+s.Go)
-		if err == nil && !asks.MatchString(d.told) {
+		if err == nil && !asks.MatchString(d.reported) {
 			return nil
 		}
 		if err != nil && !asks.MatchString(err.Error()) {
@@ -413,18 +413,18 @@ func (d *driver) step(ctx context.Context, address string, s step) error {
 	var expect *regexp.Regexp
 	if s.Expect != "" {
 		expect = regexp.MustCompile(s.Expect)
-		if expect.MatchString(d.told) {
+		if expect.MatchString(d.reported) {
 			return nil // the answer of the act has said so
 		}
 	}
 	var last error
 	failed := false
-	for n := range mostLooks {
+	for n := range maxSnapshots {
 		if n > 0 {
-			time.Sleep(lookAgain) // an agent that sees nothing yet looks again
+			time.Sleep(snapshotAgain) // an agent that sees nothing yet looks again
 		}
 		if d.seen == "" || n > 0 {
-			last = d.look(ctx)
+			last = d.snapshot(ctx)
 			if last != nil {
 				continue
 			}

@@ -90,9 +90,9 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d elements on %d looks compared", n.elements, n.looks)
+	t.Logf("%d elements on %d looks compared", n.elements, n.snapshots)
 	if only == "" && !t.Failed() {
-		last, err := json.Marshal(axtest.Compared{Applications: compared, Looks: n.looks, Elements: n.elements})
+		last, err := json.Marshal(axtest.Compared{Applications: compared, Looks: n.snapshots, Elements: n.elements})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,10 +104,10 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 
 // names compares the pages of a host.
 type names struct {
-	host            *runtime.Host
-	looks, elements int
-	found           map[string]bool // differences that are reported already
-	differences     []string
+	host                *runtime.Host
+	snapshots, elements int
+	found               map[string]bool // differences that are reported already
+	differences         []string
 }
 
 func (n *names) compare(ctx context.Context) {
@@ -125,7 +125,7 @@ func (n *names) compare(ctx context.Context) {
 				all = append(all, e.Differences(e.BrowserName())...)
 			}
 			if try == 0 {
-				n.looks++
+				n.snapshots++
 				n.elements += len(elements)
 				last = all
 			} else { // what is another thing each time is a page that changes

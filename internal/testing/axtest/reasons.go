@@ -108,7 +108,7 @@ var OtherNames = map[string]string{
 // inCapitals is a name that the browser gives as CSS draws it.
 var inCapitals = regexp.MustCompile(`(?:name is|the snapshot calls it) "(.*)", the browser(?: says)? "(.*)"$`)
 
-// Explained says whether a difference is one of those that stay.
+// Explained reports whether a difference is one of those that stay.
 func Explained(difference string) bool {
 	if m := inCapitals.FindStringSubmatch(difference); m != nil && strings.EqualFold(m[1], m[2]) {
 		return true

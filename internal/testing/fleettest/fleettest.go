@@ -166,7 +166,7 @@ func Start(t testing.TB, q *queue.Queue, site worker.Runner, o worker.Options) (
 	return w, stop
 }
 
-// Ready says whether a fleet's servers keep what is written: a cluster does when it has
+// Ready reports whether a fleet's servers keep what is written: a cluster does when it has
 // chosen its leaders.
 func Ready(ctx context.Context, url string) bool {
 	link, err := wire.Dial(ctx, wire.Options{URL: url})

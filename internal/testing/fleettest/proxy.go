@@ -32,7 +32,7 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	p.life.Go(p.accept)
 	t.Cleanup(func() {
 		_ = l.Close()
-		p.Mend()
+		p.Restore()
 		p.Reset()
 		p.life.Wait()
 	})
@@ -51,8 +51,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Mend lets everything pass again, what was held up first.
-func (p *Proxy) Mend() {
+// Restore lets everything pass again, what was held up first.
+func (p *Proxy) Restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.whole {

@@ -30,8 +30,8 @@ function regionOf(node) {
   return null;
 }
 
-/** spokenAloud leaves out what no screen reader reads. */
-function spokenAloud(node) {
+/** isAnnounced leaves out what no screen reader reads. */
+function isAnnounced(node) {
   for (let at = isElement(node) ? node : flatParentElement(node); at; at = flatParentElement(at)) {
     if (attributeOf(at, 'aria-hidden') === 'true' || attributeOf(at, 'aria-busy') === 'true') return false;
     const style = styleOf(at);
@@ -117,9 +117,9 @@ class Listener {
 
   say(region, nodes) {
     const politeness = politenessOf(region);
-    if (!politeness || !isConnected(region) || !spokenAloud(region)) return;
+    if (!politeness || !isConnected(region) || !isAnnounced(region)) return;
     const list =
-      nodes === null ? [region] : [...nodes].filter((node) => node && isConnected(node) && spokenAloud(node));
+      nodes === null ? [region] : [...nodes].filter((node) => node && isConnected(node) && isAnnounced(node));
     const whole = norm(list.map((node) => (isElement(node) ? labelOrText(node) : textContentOf(node))).join(' '));
     if (!whole) return;
     this.heard.push({

@@ -404,8 +404,8 @@ function titleOf(node, tag, role, ctx) {
   if (tag === 'img' && hasAttribute(node, 'alt')) return '';
   if (tag === 'label' && ctx.inside !== '') return '';
   if (role === 'generic' && !ctx.inLabelledby && !isFocusable(node)) return '';
-  const tells = ctx.inside === '' && (role === 'listitem' || tag === 'label') && norm(title) === norm(textOf(node));
-  return tells ? '' : title;
+  const repeats = ctx.inside === '' && (role === 'listitem' || tag === 'label') && norm(title) === norm(textOf(node));
+  return repeats ? '' : title;
 }
 
 /** Roles of controls that text is typed into. */

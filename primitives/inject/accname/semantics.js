@@ -82,10 +82,10 @@ outrider.describe = (handle, reported) => {
   const states = {};
   for (const state of reportedStates) if (reported.states[state] !== undefined) states[state] = reported.states[state];
   if (typeof reported.value === 'string' || typeof reported.value === 'number') states.value = String(reported.value);
-  const bare = checkedRoles.test(explicit) && !hasAttribute(node, 'aria-checked') && states.checked !== undefined ||
+  const implied = checkedRoles.test(explicit) && !hasAttribute(node, 'aria-checked') && states.checked !== undefined ||
     explicit === 'option' && !hasAttribute(node, 'aria-selected') && states.selected === true ||
     explicit !== '' && states.expanded !== undefined && !hasAttribute(node, 'aria-expanded');
-  if (role === '' && !bare) {
+  if (role === '' && !implied) {
     memory.semantics.delete(node);
     return false;
   }

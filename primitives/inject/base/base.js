@@ -75,10 +75,10 @@ function refuse(error) {
 
 /** The quirks of the profile (package quirks), sent with each call that has some. */
 let quirks = new Set();
-const askedQuirks = new Set(); // that were enabled
+const usedQuirks = new Set(); // that were enabled
 
 /** quirk reports whether the upstream behaviour of this name is enabled. */
-const quirk = (name) => quirks.has(name) && Boolean(askedQuirks.add(name));
+const quirk = (name) => quirks.has(name) && Boolean(usedQuirks.add(name));
 
 function outrider(name, json) {
   let answer;

@@ -47,12 +47,12 @@ const documentAnimationsOf = methodOf(Document.prototype, 'getAnimations');
 const scrollingElementOf = getterOf(Document.prototype, 'scrollingElement');
 const wholeURLOf = getterOf(Document.prototype, 'URL');
 
-/** bareAddress is an address as the browser writes it, without user and password. */
-const bareAddress = (address) =>
+/** withoutUser is an address as the browser writes it, without user and password. */
+const withoutUser = (address) =>
   address.includes('@') ? address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1') : address;
 
 /** documentURLOf is the address of a document. What stands for a sign-in in it is for nobody to see. */
-const documentURLOf = (doc) => bareAddress(wholeURLOf(doc));
+const documentURLOf = (doc) => withoutUser(wholeURLOf(doc));
 const hostOf = getterOf(ShadowRoot.prototype, 'host');
 
 /** rectOf is where an element is: its box, or where what stands for it is drawn (boxless.js). */

@@ -22,10 +22,10 @@ function addressReader() {
   const origin = base.protocol === 'http:' || base.protocol === 'https:' ? base.origin : null;
   return (node) => {
     const written = attributeOf(node, 'href');
-    if (!(node instanceof HTMLAnchorElement)) return bareAddress(written || '');
+    if (!(node instanceof HTMLAnchorElement)) return withoutUser(written || '');
     return origin !== null && written !== null && plainPath.test(written)
       ? origin + written
-      : bareAddress(anchorAddress(node));
+      : withoutUser(anchorAddress(node));
   };
 }
 

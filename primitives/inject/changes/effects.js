@@ -128,7 +128,7 @@ const longestLater = 10000;
 function laterOf(watch) {
   if (!watch || !watch.answered()) return null;
   const report = watch.later();
-  messagesTold(report.texts.concat(report.passed));
+  markReported(report.texts.concat(report.passed));
   return report;
 }
 
@@ -313,7 +313,7 @@ queries.effects_end = ({ id, keep }) => {
   const report = watch.report();
   if (keep) watch.later();
   else watch.end();
-  messagesTold(report.texts.concat(report.passed));
+  markReported(report.texts.concat(report.passed));
   return { known: true, ...report };
 };
 

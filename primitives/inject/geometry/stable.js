@@ -90,7 +90,7 @@ async function settled(node, budget) {
   let end = start + budget;
   let missed = 0; // frames in a row that did not come
   let moment; // of the endless animations, in the last frame
-  let calm = 0; // samples in a row that found it where it was
+  let unmoved = 0; // samples in a row that found it where it was
   for (let rect = rectOf(node); ;) {
     const framed = await nextFrame();
     const next = rectOf(node);
@@ -109,9 +109,9 @@ async function settled(node, budget) {
       if (framed) moment = carriers.some(pendingOf) ? undefined : timeOf(timelineOf(document));
       seen = framed && before !== undefined && moment !== undefined && moment - before >= leastFrame;
     }
-    if (!same(rect, next)) calm = 0;
-    else if (seen) calm++;
-    const still = running === 0 && calm >= (carriers.length > 0 ? 2 : 1);
+    if (!same(rect, next)) unmoved = 0;
+    else if (seen) unmoved++;
+    const still = running === 0 && unmoved >= (carriers.length > 0 ? 2 : 1);
     rect = next;
     if (still || performance.now() >= end) {
       remember(node, rect, !still); // one that moved is in one place until the next frame

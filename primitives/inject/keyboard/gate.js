@@ -3,8 +3,8 @@
 
 const maxSpoken = 10000;
 
-/** spokenOf is what a screen reader would say of an element; never a password. */
-function spokenOf(node) {
+/** announcementOf is what a screen reader would say of an element; never a password. */
+function announcementOf(node) {
   const labelled = norm(attributeOf(node, 'aria-label'));
   if (labelled) return labelled;
   const text = norm(textOf(node));
@@ -66,7 +66,7 @@ queries.gate = ({ expect, fallback, view }) => {
   if (!spoken) {
     const focused = activeElement();
     if (focused && isFrameElement(focused)) return descended(focused, viewOf(view));
-    if (focused && focused !== bodyOf()) spoken = spokenOf(currentOf(focused));
+    if (focused && focused !== bodyOf()) spoken = announcementOf(currentOf(focused));
   }
   spoken = cut(spoken || norm(fallback), maxSpoken);
   return { spoken, matched: expect === undefined || expect === null ? null : expression(expect)(spoken) };

@@ -2,7 +2,7 @@
 // the page has changed. It reads; which element is the one is decided elsewhere.
 
 /** Attributes that people give, and that say what an element is for. */
-const tellingAttributes = [
+const keyAttributes = [
   'id', 'name', 'type', 'data-testid', 'data-test-id', 'data-test', 'data-qa', 'data-cy', 'data-automation-id',
   'autocomplete', 'for', 'aria-label', 'placeholder', 'title', 'alt', 'href', 'src', 'value', 'class'
 ];
@@ -15,10 +15,10 @@ const unseenTags = new Set(
 const maxAppearanceText = 200;
 
 /**
- * tellingAttribute is the value of an attribute that helps to recognise an element; the value of a control counts where
+ * keyAttribute is the value of an attribute that helps to recognise an element; the value of a control counts where
  * it names a choice and nobody typed it.
  */
-function tellingAttribute(node, name) {
+function keyAttribute(node, name) {
   const value = attributeOf(node, name);
   if (value === null || value === '' || value.length > 300) return null;
   const tag = tagOf(node);
@@ -72,8 +72,8 @@ const appearance = (node, known) => readable(
 
 function readAppearance(node, known) {
   const attributes = {};
-  for (const name of tellingAttributes) {
-    const value = tellingAttribute(node, name);
+  for (const name of keyAttributes) {
+    const value = keyAttribute(node, name);
     if (value !== null) attributes[name] = value;
   }
   const path = [];

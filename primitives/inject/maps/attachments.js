@@ -385,8 +385,8 @@ class Attachments {
 }
 
 /** sameAppearance reports whether two specs differ at most in what may change while an attachment stands. */
-const sameAppearance = (a, b) => lasting(a) === lasting(b);
-const lasting = (spec) => JSON.stringify({ ...spec, epoch: 0, present: 0, max_instances: 0, elsewhere: 0 });
+const sameAppearance = (a, b) => stableSpec(a) === stableSpec(b);
+const stableSpec = (spec) => JSON.stringify({ ...spec, epoch: 0, present: 0, max_instances: 0, elsewhere: 0 });
 
 /** writes reports whether keys pressed in an element are text. */
 function writes(node) {

@@ -210,7 +210,7 @@ class MarkdownWalk {
     )
       return '';
     const here = documentURLOf(document).replace(/#.*$/, '');
-    const whole = bareAddress(url);
+    const whole = withoutUser(url);
     const shown = whole.startsWith(here + '#') ? whole.slice(here.length) : whole;
     return shown.replace(/[\s()<>\\]/g, (c) => '%' + c.charCodeAt(0).toString(16).padStart(2, '0'));
   }

@@ -114,8 +114,8 @@ function messagesGone() {
   return [];
 }
 
-/** messagesTold says that an answer has reported these texts. */
-function messagesTold(texts) {
+/** markReported says that an answer has reported these texts. */
+function markReported(texts) {
   const { messages } = memory;
   if (messages) messages.told = messages.told.concat(texts).slice(-4 * mostMessages);
 }

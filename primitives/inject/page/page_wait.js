@@ -67,7 +67,7 @@ function addressTest(want) {
     const matches = patternFor(want.regex, 'invalid_arguments', 'regex');
     return () => matches(cut(documentURLOf(document), maxMatchedText));
   }
-  if (want.equals !== undefined) return () => documentURLOf(document) === bareAddress(want.equals);
+  if (want.equals !== undefined) return () => documentURLOf(document) === withoutUser(want.equals);
   if (want.contains !== undefined) return () => documentURLOf(document).includes(want.contains);
   // In a glob * is anything but a slash, ** is anything.
   const matches = patternFor(

@@ -800,7 +800,7 @@ class TreeWalk {
       case 'link':
         if (this.options.urls)
           row.url = cut(
-            bareAddress(
+            withoutUser(
               String(
                 typeof protoGet(node, 'href') === 'string' ? protoGet(node, 'href') : attributeOf(node, 'href') || ''
               )
@@ -1189,8 +1189,8 @@ queries.page_snapshot = (args) => {
     );
   }
   giveRefs(walk.named, whole);
-  if (tell_visible) tellVisible(walk);
-  if (args.hints && isTopDocument()) tellHints(walk);
+  if (tell_visible) addVisible(walk);
+  if (args.hints && isTopDocument()) addHints(walk);
   const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [], messages: [] };
   writeRows(walk, args, output, 0, 0, overdue, undefined);
   const { lines, frames, inside, leftOut, stopped, refs, messages } = output;
@@ -1256,15 +1256,15 @@ const walkFor = (root, { interactive_only, urls, max_nodes, max_bytes, again, pl
   return walk;
 };
 
-function tellVisible(walk) {
+function addVisible(walk) {
   const clips = new Map();
   for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
 }
 
 const hintAttributes = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'name', 'aria-label'];
 
-/** tellHints gives rows the selector of their element, where its markup has one that is its alone. */
-function tellHints(walk) {
+/** addHints gives rows the selector of their element, where its markup has one that is its alone. */
+function addHints(walk) {
   for (const { row, node, tag } of walk.named) {
     if (rootOf(node) !== document) continue;
     const id = attributeOf(node, 'id');
@@ -1326,7 +1326,7 @@ function writeDocument(args, output, depth, nesting, overdue) {
     walk = rowsOf(root, args, overdue, earlierOf(args).blocks);
     if (walk.hosts.size > 0) return false; // for the browser to open first
     giveRefs(walk.named, true);
-    if (args.tell_visible) tellVisible(walk);
+    if (args.tell_visible) addVisible(walk);
   } catch {
     return false; // a page call in the frame itself reports why, and only that frame is left out
   }

@@ -27,7 +27,7 @@ const hitAll = methodOf(Document.prototype, 'elementsFromPoint');
  * tell sends a report. The binding comes a moment after the document: until then reports are kept. They are sent in
  * their order, so those that follow one that is not complete wait for it.
  */
-function tell(report, complete = true) {
+function reportStep(report, complete = true) {
   flushEnter();
   const kept = {
     complete,
@@ -82,8 +82,8 @@ const controlOrLabel = (control, label) =>
     ? control
     : label;
 
-/** meant is the control that somebody means who points at a node. */
-function meant(node) {
+/** controlAt is the control that somebody means who points at a node. */
+function controlAt(node) {
   const start = isElement(node) ? node : flatParentElement(node);
   for (let at = start, n = 0; at && n < 12; at = flatParentElement(at), n++) {
     const tag = tagOf(at);
@@ -169,7 +169,7 @@ const buttonOf = (event) => ['left', 'middle', 'right'][event.button] || 'left';
 function pressed(event) {
   if (!event.isTrusted || event.isPrimary === false) return;
   const target = targetOf(event);
-  const node = isElement(target) ? meant(target) : null;
+  const node = isElement(target) ? controlAt(target) : null;
   const gesture = node && {
     node,
     x: event.clientX,
@@ -199,12 +199,12 @@ function released(event) {
     const nodes = hitAll(document, event.clientX, event.clientY);
     const below = landedOn(heldBy(from, nodes), nodes);
     if (below && tagOf(below) !== 'html')
-      tell({ what: 'drag', ...from.report, to: appearance(meantBelow(below), new Map()) });
+      reportStep({ what: 'drag', ...from.report, to: appearance(dropTargetAt(below), new Map()) });
     return;
   }
   followed.clicked = from.node;
   // What its own press takes away was used. What is taken away later gets no click.
-  tell({
+  reportStep({
     what: 'click',
     ...from.report,
     missed: (from.there && !isConnected(from.node)) || undefined,
@@ -296,8 +296,8 @@ const dragsByItself = (node) =>
   /^(?:grab|grabbing|move)$/.test(styleOf(node).cursor) ||
   styleOf(node).userSelect === 'none';
 
-/** meantBelow is the place that something is dropped on: the nearest that can be told from others. */
-function meantBelow(node) {
+/** dropTargetAt is the place that something is dropped on: the nearest that can be told from others. */
+function dropTargetAt(node) {
   for (let at = node, n = 0; at && n < 4; at = flatParentElement(at), n++) {
     if (tagOf(at) === 'body') break;
     if (
@@ -328,7 +328,7 @@ function dropped(event) {
   if (!event.isTrusted || !isElement(target)) return;
   // The drag may have begun in another document: the recorder knows.
   const to = followed.dragged ? landedOn([followed.dragged], [target]) || target : target;
-  tell({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(meantBelow(to), new Map()) });
+  reportStep({ what: 'drag', ...(followed.drag || { element: null }), to: appearance(dropTargetAt(to), new Map()) });
   followed.drag = null;
   followed.dragged = null;
 }
@@ -354,7 +354,7 @@ function keyDown(event) {
   const field = node && isWritten(node) && !sink;
   if (event.key === 'Tab' && !chord) {
     followed.tabbed = true;
-    tell({ what: 'key', key: event.shiftKey ? 'Shift+Tab' : 'Tab' });
+    reportStep({ what: 'key', key: event.shiftKey ? 'Shift+Tab' : 'Tab' });
     return;
   }
   if (printable && (field || node instanceof HTMLSelectElement)) return; // the field says what it holds
@@ -362,7 +362,7 @@ function keyDown(event) {
     return pressedByKey(node);
   if (printable) {
     followed.keyed = true;
-    tell({
+    reportStep({
       what: 'chars',
       text: event.key,
       ...(editing && !sink ? reportOf(editingHost(node)) : {}),
@@ -386,14 +386,14 @@ function keyDown(event) {
       return;
     }
   }
-  tell({ what: 'key', key, ...(followed.tabbed && node && !field && !editing ? reportOf(node) : {}) });
+  reportStep({ what: 'key', key, ...(followed.tabbed && node && !field && !editing ? reportOf(node) : {}) });
 }
 
 /** flushEnter reports an Enter that wrote no line end. */
 function flushEnter() {
   const report = followed.enter;
   followed.enter = null;
-  if (report) tell(report);
+  if (report) reportStep(report);
 }
 
 const pressesItself = (node) =>
@@ -405,7 +405,7 @@ const pressesItself = (node) =>
 function pressedByKey(node) {
   // its change is reported
   if (node instanceof HTMLInputElement && /^(?:checkbox|radio)$/.test(protoGet(node, 'type'))) return;
-  tell({ what: 'click', ...reportOf(node), button: 'left', modifiers: [] });
+  reportStep({ what: 'click', ...reportOf(node), button: 'left', modifiers: [] });
 }
 
 function textInserted(event) {
@@ -419,13 +419,13 @@ function textInserted(event) {
   if (event.inputType === 'insertText' || event.inputType === 'insertFromComposition') text = event.data || '';
   else if (event.inputType === 'insertFromPaste')
     text = event.data || (event.dataTransfer && event.dataTransfer.getData('text/plain')) || '';
-  if (text !== '') tell({ what: 'chars', text, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
+  if (text !== '') reportStep({ what: 'chars', text, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
 }
 
 function composed(event) {
   const node = focusedNow();
   if (event.isTrusted && event.data && node && (isEditable(node) || isSink(node)))
-    tell({ what: 'chars', text: event.data, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
+    reportStep({ what: 'chars', text: event.data, ...(isEditable(node) ? reportOf(editingHost(node)) : {}) });
 }
 
 function written(event) {
@@ -436,7 +436,7 @@ function written(event) {
   const limits = {};
   for (const name of ['min', 'max', 'step', 'pattern', 'minlength', 'maxlength'])
     if (attributeOf(node, name) !== null) limits[name] = attributeOf(node, name).slice(0, 200);
-  tell({ what: 'write', ...reportOf(node), text: protoGet(node, 'value').slice(0, 100000), type, limits });
+  reportStep({ what: 'write', ...reportOf(node), text: protoGet(node, 'value').slice(0, 100000), type, limits });
 }
 
 const optionLabel = (option) => norm(protoGet(option, 'label') || protoGet(option, 'text'));
@@ -451,7 +451,7 @@ function changed(event) {
       labels.filter((each) => each === optionLabel(option)).length === 1 && optionLabel(option) !== ''
         ? optionLabel(option)
         : protoGet(option, 'value');
-    tell({
+    reportStep({
       what: 'select', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined,
       values: all.filter((option) => protoGet(option, 'selected')).map(said),
       options: all
@@ -476,7 +476,7 @@ function changed(event) {
       (protoGet(node, 'labels') && [...protoGet(node, 'labels')].some((label) => label === by || contains(label, by))))
   )
     return;
-  tell({ what: 'click', ...reportOf(node), choice: choiceOf(node), button: 'left', modifiers: [] });
+  reportStep({ what: 'click', ...reportOf(node), choice: choiceOf(node), button: 'left', modifiers: [] });
 }
 
 /** chosenFiles reports the names of files, and what is in them where that is little: the trial uploads the same. */
@@ -491,7 +491,7 @@ async function chosenFiles(node) {
     entries[i].data = contentOf(file);
     if (entries[i].data === undefined) unread.push([file, entries[i]]);
   }
-  const kept = tell(
+  const kept = reportStep(
     { what: 'files', ...reportOf(node), multiple: protoGet(node, 'multiple') === true || undefined, files: entries },
     unread.length === 0
   );
@@ -535,7 +535,7 @@ function leaving() {
 }
 
 function doubled(event) {
-  if (event.isTrusted && isElement(targetOf(event))) tell({ what: 'double' });
+  if (event.isTrusted && isElement(targetOf(event))) reportStep({ what: 'double' });
 }
 
 const followers = {
@@ -566,5 +566,5 @@ function follow() {
   new MutationObserver(all).observe(document, { childList: true });
   if (!isTopWindow) return;
   const [entry] = performance.getEntriesByType('navigation');
-  tell({ what: 'open', how: entry ? entry.type : 'navigate' });
+  reportStep({ what: 'open', how: entry ? entry.type : 'navigate' });
 }

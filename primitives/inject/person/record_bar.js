@@ -97,7 +97,7 @@ class RecordBar {
     } else if (recordBarPicks.test(name)) this.turn(this.mode === name ? '' : name);
     else {
       this.turn('');
-      tell({ what: 'bar', do: name });
+      reportStep({ what: 'bar', do: name });
     }
   }
 
@@ -115,7 +115,7 @@ class RecordBar {
       if (this.down === 'page') {
         const how = this.mode;
         this.turn('');
-        if (item === '') tell({ what: 'bar', do: how, x: event.clientX, y: event.clientY });
+        if (item === '') reportStep({ what: 'bar', do: how, x: event.clientX, y: event.clientY });
       } else if (item === this.down) this.act(item);
     }
     if (event.type === 'click' || event.type === 'contextmenu' || event.type === 'auxclick') this.down = '';

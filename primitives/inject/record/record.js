@@ -228,7 +228,7 @@ class SnapshotText {
     let text = '[' + JSON.stringify(nodeNameOf(node)) + ',' + JSON.stringify(attributes);
     const shadow = shadowOf(node);
     if (tag === 'head' && parentOf(node) === rootElement())
-      text += ',["BASE",' + JSON.stringify({ href: bareAddress(protoGet(document, 'baseURI')) }) + ']';
+      text += ',["BASE",' + JSON.stringify({ href: withoutUser(protoGet(document, 'baseURI')) }) + ']';
     else if (shadow) {
       watchRoot(shadow);
       this.own++;
@@ -367,4 +367,4 @@ queries.record_at = ({ x, y }) => {
  * record_quirks answers which quirks this document was asked for that are enabled: no other can explain what it
  * answered.
  */
-queries.record_quirks = () => ({ names: Array.from(askedQuirks) });
+queries.record_quirks = () => ({ names: Array.from(usedQuirks) });

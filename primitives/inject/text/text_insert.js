@@ -32,8 +32,8 @@ queries.text_insert = (args) => {
     protoCall(editor, 'focus');
     if (!isConnected(target))
       throw notEditable(target, 'removed', 'the element left the document when it got the focus');
-    const late = whyNotEditable(target);
-    if (late) throw notEditable(target, late);
+    const reason = whyNotEditable(target);
+    if (reason) throw notEditable(target, reason);
   }
   // It is told as it was before the first key, and after one the layout would have to be made anew.
   const report = pressed.length > 0 && reported.get(target) || actedTarget(target, view);

@@ -90,7 +90,7 @@ func (x Result) failed(err error) Result {
 	return x
 }
 
-// Defined says whether there is a value to show.
+// Defined reports whether there is a value to show.
 func (x Result) Defined() bool { return x.OK && !x.undefined }
 
 // Print writes for people what is beside the value and the error's own text.

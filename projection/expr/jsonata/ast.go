@@ -88,7 +88,7 @@ type ast struct {
 	seeking    []*ancestorSlot // % inside that is not resolved yet
 }
 
-// any says whether f holds for n or a node below it.
+// any reports whether f holds for n or a node below it.
 func (n *ast) any(f func(*ast) bool) bool {
 	if n == nil {
 		return false

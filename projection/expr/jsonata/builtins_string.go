@@ -185,7 +185,7 @@ func lowerText(s string) string {
 	return string(buf)
 }
 
-// finalSigma says whether the sigma at i ends a word.
+// finalSigma reports whether the sigma at i ends a word.
 func finalSigma(s string, i, n int) bool {
 	before := false
 	for j := i; j > 0; {

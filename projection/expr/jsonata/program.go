@@ -83,7 +83,7 @@ func (p *Program) Members() [][2]string { return p.members }
 // expression can see the clock or chance. An expression with $eval is not pure.
 func (p *Program) Pure() bool { return !p.impure }
 
-// Uses says whether a variable or builtin of that name is mentioned anywhere,
+// Uses reports whether a variable or builtin of that name is mentioned anywhere,
 // called or not.
 func (p *Program) Uses(name string) bool { return p.uses[name] }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 const (
@@ -56,7 +56,7 @@ func (c *Log) RecordFromHere(onEntry func(primitives.ConsoleMessage)) {
 	c.since, c.onEntry = time.Now(), onEntry
 }
 
-// Recording says whether the record has begun.
+// Recording reports whether the record has begun.
 func (c *Log) Recording() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +117,7 @@ func (c *Log) HandleEvent(method, params []byte) {
 	if len(m.Text) > maxMessage {
 		m.Text, m.Cut = strings.ToValidUTF8(m.Text[:maxMessage], ""), true
 	}
-	m.URL = excerpt.Address(m.URL)
+	m.URL = truncate.Address(m.URL)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seq++
@@ -294,7 +294,7 @@ func logEntry(params []byte) (m primitives.ConsoleMessage, ok bool) {
 	m = primitives.ConsoleMessage{
 		Level:  e.Entry.Level,
 		Source: e.Entry.Source,
-		Text:   excerpt.WithoutUsers(e.Entry.Text),
+		Text:   truncate.WithoutUsers(e.Entry.Text),
 		URL:    e.Entry.URL,
 		At:     time.UnixMilli(int64(e.Entry.At)),
 	}

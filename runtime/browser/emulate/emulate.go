@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // Options are what the tabs of a browser emulate from the start, and what the process
@@ -262,7 +262,7 @@ func (e *Emulator) apply(ctx context.Context, next primitives.Emulation, command
 	var pe *cdp.Error
 	if errors.As(err, &pe) {
 		return &fault.Error{Code: fault.InvalidArguments, Message: "the browser refuses this emulation", Err: err,
-			Evidence: map[string]any{"command": pe.Method, "reason": excerpt.Bytes(pe.Message, 200)}}
+			Evidence: map[string]any{"command": pe.Method, "reason": truncate.Bytes(pe.Message, 200)}}
 	}
 	return cdp.Explain(err, "emulating")
 }

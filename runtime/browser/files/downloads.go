@@ -22,7 +22,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 const (
@@ -182,7 +182,7 @@ func (t *Transfers) begin(params []byte) {
 		return
 	}
 	d := &download{guid: e.GUID}
-	d.URL = excerpt.Address(e.URL)
+	d.URL = truncate.Address(e.URL)
 	d.Filename = safeName(e.Suggested)
 	d.Started = time.Now()
 	d.State = primitives.DownloadInProgress

@@ -9,7 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // UploadFiles implements primitives.FilePage.
@@ -24,7 +24,7 @@ func (t *Transfers) UploadFiles(paths []string) ([]primitives.UploadFile, error)
 		f, err := uploadFile(t.uploadDirs, p)
 		if err != nil {
 			e := fault.From(err)
-			return nil, e.With("index", i).With("name", excerpt.Bytes(filepath.Base(p), 100))
+			return nil, e.With("index", i).With("name", truncate.Bytes(filepath.Base(p), 100))
 		}
 		files[i] = f
 	}
@@ -37,8 +37,8 @@ const longestPath = 200
 // uploadFile finds a file in one of the folders. No part of its path below the
 // folder may be a symbolic link: a page that can write there could name any file.
 func uploadFile(dirs []string, path string) (primitives.UploadFile, error) {
-	named := excerpt.Bytes(path, longestPath)
-	folders := excerpt.Bytes(strings.Join(dirs, ", "), longestPath)
+	named := truncate.Bytes(path, longestPath)
+	folders := truncate.Bytes(strings.Join(dirs, ", "), longestPath)
 	outside := fault.New(
 		fault.PermissionDenied, "the file %q is not in a folder that is declared for uploads: %s", named, folders,
 	)

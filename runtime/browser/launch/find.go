@@ -110,7 +110,7 @@ func named(path, by, source string) (Found, error) {
 	return Found{executable, source, isShell(executable)}, nil
 }
 
-// isShell says whether a program is a headless shell, by the names that Debian, Chrome for Testing and Playwright
+// isShell reports whether a program is a headless shell, by the names that Debian, Chrome for Testing and Playwright
 // give it.
 func isShell(path string) bool {
 	name := strings.ReplaceAll(strings.ToLower(filepath.Base(path)), "_", "-")

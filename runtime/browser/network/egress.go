@@ -17,7 +17,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // Egress is a forward proxy on the loopback interface that every request of the
@@ -299,10 +299,10 @@ func (e *Egress) note(r *http.Request, d destination, addr, rule string) {
 	if r != nil {
 		b.Method = r.Method
 		if r.Method != http.MethodConnect {
-			b.URL = excerpt.Address(r.URL.String())
+			b.URL = truncate.Address(r.URL.String())
 		}
 		b.Vector = r.Header.Get("Sec-Fetch-Dest") // only on requests to origins that count as secure
-		b.Page = excerpt.Address(r.Header.Get("Referer"))
+		b.Page = truncate.Address(r.Header.Get("Referer"))
 		if mode := r.Header.Get("Sec-Fetch-Mode"); mode == "navigate" {
 			b.Vector = "navigation"
 		}
@@ -366,7 +366,7 @@ func (e *Egress) CheckNavigation(raw string) error {
 
 func originBlocked(origin, rule string) error {
 	return fault.New(fault.OriginBlocked, "the origin is not allowed by this runtime's policy").
-		With("origin", excerpt.Bytes(origin, 300)).With("rule", rule).
+		With("origin", truncate.Bytes(origin, 300)).With("rule", rule).
 		Next(remedyOf(rule))
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // HandleEvent takes an event of the Network domain. The reader calls it.
@@ -114,9 +114,9 @@ func (t *Traffic) onRequest(s *cdp.Session, params []byte) {
 			x.sent = []byte(*e.Request.Sent)
 		}
 	}
-	x.Method, x.URL = e.Request.Method, excerpt.Address(e.Request.URL)
+	x.Method, x.URL = e.Request.Method, truncate.Address(e.Request.URL)
 	x.Frame = e.FrameID
-	x.Document = excerpt.Address(e.DocumentURL)
+	x.Document = truncate.Address(e.DocumentURL)
 	x.Initiator = e.Initiator.Type
 	x.worker = kind == "script" && x.Initiator == "other"
 	x.RequestHeaders = bounded8K(e.Request.Headers)
@@ -246,7 +246,7 @@ func (t *Traffic) onSocket(s *cdp.Session, params []byte) {
 	defer t.mu.Unlock()
 	x := t.add(s, e.RequestID, "websocket", true)
 	x.Method = "GET"
-	x.URL = excerpt.Address(e.URL)
+	x.URL = truncate.Address(e.URL)
 	x.Initiator = e.Initiator.Type
 }
 
@@ -304,5 +304,5 @@ func bounded8K(raw json.RawMessage) json.RawMessage {
 	if len(raw) > maxHeaders {
 		return nil
 	}
-	return excerpt.WithoutUsers(bytes.Clone(raw))
+	return truncate.WithoutUsers(bytes.Clone(raw))
 }

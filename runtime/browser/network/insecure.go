@@ -21,7 +21,7 @@ func NewInsecure(patterns []string) (*Insecure, error) {
 	return in, nil
 }
 
-// Trusts says whether the certificate of a request is not checked.
+// Trusts reports whether the certificate of a request is not checked.
 func (in *Insecure) Trusts(address string) bool {
 	u, err := url.Parse(address)
 	if in == nil || err != nil || u.Host == "" {

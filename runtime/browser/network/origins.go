@@ -8,7 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // originRule is one pattern of an allow or a block list: [scheme://]host[:port].
@@ -33,7 +33,7 @@ func parseOrigin(text string) (originRule, error) {
 	bad := fault.New(
 		fault.InvalidArguments,
 		"not an origin pattern: expected [scheme://]host[:port], such as https://*.example.org or 10.0.0.0/8",
-	).With("pattern", excerpt.Bytes(text, 200))
+	).With("pattern", truncate.Bytes(text, 200))
 	r := originRule{text: text}
 	rest := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "/")
 	if scheme, host, ok := strings.Cut(rest, "://"); ok {
@@ -128,16 +128,16 @@ func (r originRule) matches(d destination) bool {
 	case r.any:
 		return true
 	case r.prefix.IsValid():
-		return err == nil && (r.prefix.Contains(addr.Unmap()) || r.block && r.prefix.Contains(meant(addr)))
+		return err == nil && (r.prefix.Contains(addr.Unmap()) || r.block && r.prefix.Contains(effectiveAddr(addr)))
 	case r.below:
 		return strings.HasSuffix(d.host, "."+r.host)
 	}
 	return d.host == r.host
 }
 
-// meant is where a connection to an address goes: the one that is unspecified is this
+// effectiveAddr is where a connection to an address goes: the one that is unspecified is this
 // machine, as loopback is.
-func meant(addr netip.Addr) netip.Addr {
+func effectiveAddr(addr netip.Addr) netip.Addr {
 	switch addr = addr.Unmap(); {
 	case addr.Is4() && addr.IsUnspecified():
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})

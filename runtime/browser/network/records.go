@@ -8,7 +8,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 const (
@@ -222,7 +222,7 @@ func (t *Traffic) DocumentReplaced(frame primitives.FrameID, loader string, top 
 
 // WorkerAttached gives a worker the request for its script: it ends with the worker at the latest.
 func (t *Traffic) WorkerAttached(s *cdp.Session, address string) {
-	address = excerpt.Address(address)
+	address = truncate.Address(address)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range t.entries {

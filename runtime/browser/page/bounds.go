@@ -86,7 +86,7 @@ func (p *Page) admit(ctx context.Context, at resolvedFrame) (expected string, er
 	return o.Origin, p.judge(ctx, bounds, at, *o)
 }
 
-// judge says whether a document of an origin is one of the bounds.
+// judge reports whether a document of an origin is one of the bounds.
 //
 // A document without an origin of its own counts as that of the frame around it, which has
 // made it; one that another process shows was made by somebody else. An empty page is
@@ -137,7 +137,7 @@ func effective(o world.Origin, failed string) (origin string, blank bool) {
 	return "null", o.Scheme == "about:"
 }
 
-// stillAt says whether a document that was admitted is the one that is there, also after what
+// stillAt reports whether a document that was admitted is the one that is there, also after what
 // was asked of its frame since.
 func (p *Page) stillAt(ctx context.Context, at resolvedFrame) error {
 	bounds := primitives.BoundsOf(ctx)
@@ -175,7 +175,7 @@ func (p *Page) originAt(ctx context.Context, at resolvedFrame) (*world.Origin, e
 	return o, nil
 }
 
-// strangers says whether the tab shows a frame that a bounded context may not touch. One
+// strangers reports whether the tab shows a frame that a bounded context may not touch. One
 // that does not answer is one.
 func (p *Page) strangers(ctx context.Context) (bool, error) {
 	for _, f := range p.childFrames() {

@@ -178,7 +178,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 				return nil, err
 			}
 			begin, v := p.beginning(at, w), make(w.Token)
-			behind = v.Bare
+			behind = v.WithoutLibrary
 			if behind {
 				begin[0].OnReply, begin[1].OnReply = p.client.LogFailure("installing the page library"),
 					p.client.LogFailure("beginning a document")
@@ -324,7 +324,7 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 			// The answer shows whether the function had started. It comes at
 			// once, if it comes: the process may have ended with the document.
 			replaced = nil
-			timer := time.NewTimer(graceAfterDocument)
+			timer := time.NewTimer(documentWait)
 			defer timer.Stop()
 			limit = timer.C
 		case <-limit:
@@ -349,8 +349,8 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 
 const (
 	// callTimeout bounds a page call whose context has no deadline.
-	callTimeout        = 2 * time.Minute
-	graceAfterDocument = 250 * time.Millisecond
+	callTimeout  = 2 * time.Minute
+	documentWait = 250 * time.Millisecond
 	// StartProbeDelay is how long a call may take until it is found out whether it has
 	// begun.
 	StartProbeDelay = 20 * time.Millisecond

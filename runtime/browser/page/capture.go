@@ -17,7 +17,7 @@ import (
 // A tab that is not in front draws nothing, and a capture of it may wait for a
 // frame for ever. A screencast makes it draw without activating it, so a tiny one
 // runs while the capture does.
-func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
+func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Image, error) {
 	if err := p.admitAll(ctx); err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (p *Page) Capture(ctx context.Context, opts primitives.CaptureOptions) (pri
 	return picture, err
 }
 
-func (p *Page) capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Picture, error) {
+func (p *Page) capture(ctx context.Context, opts primitives.CaptureOptions) (primitives.Image, error) {
 	req := proto.PageCaptureScreenshot{
 		Format:                proto.PageCaptureScreenshotFormatPng,
 		FromSurface:           true,

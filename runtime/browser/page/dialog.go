@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // openDialog is the JavaScript dialog that blocks a tab.
@@ -28,7 +28,7 @@ const answerTimeout = 8 * time.Second
 
 func (d *openDialog) fault() error {
 	return fault.New(fault.DialogOpen, "a dialog (%s) is open and blocks the page", d.Type).
-		With("type", d.Type).With("message", excerpt.Characters(d.Message, dialogMessage)).
+		With("type", d.Type).With("message", truncate.Characters(d.Message, dialogMessage)).
 		Next("answer it with browser.dismiss_dialog")
 }
 
@@ -165,7 +165,7 @@ func (p *Page) onDialogOpening(s *cdp.Session, params []byte) {
 		Type:          e.Type,
 		Message:       e.Message,
 		DefaultPrompt: e.DefaultPrompt,
-		URL:           address.Bare(e.URL),
+		URL:           address.WithoutUser(e.URL),
 		OpenedAt:      time.Now(),
 	}}
 	p.dialogCount++

@@ -12,7 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 	"github.com/outrider-run/outrider/runtime/browser/world"
 )
 
@@ -277,8 +277,8 @@ func (e evaluation) failure() *fault.Error {
 		return primitives.TooLarge(n)
 	}
 	thrown, _, _ := strings.Cut(text, "\n")
-	return fault.New(fault.HandlerFailed, "the script failed: %s", excerpt.Characters(thrown, maxThrown)).
-		With("exception", excerpt.Characters(text, maxException))
+	return fault.New(fault.HandlerFailed, "the script failed: %s", truncate.Characters(thrown, maxThrown)).
+		With("exception", truncate.Characters(text, maxException))
 }
 
 // awaitAnsweringDialogs waits for the answer of page code. With answer, the dialogs

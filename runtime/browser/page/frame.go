@@ -133,10 +133,10 @@ func (p *Page) addFrame(s *cdp.Session, id, parent primitives.FrameID) *frame {
 func (f *frame) navigated(info frameInfo) {
 	f.document.End()
 	f.document = world.NewDocument()
-	f.url = address.Bare(info.URL + info.URLFragment)
+	f.url = address.WithoutUser(info.URL + info.URLFragment)
 	f.name = info.Name
 	f.loader = info.LoaderID
-	f.failed = address.Bare(info.UnreachableURL)
+	f.failed = address.WithoutUser(info.UnreachableURL)
 	f.loaded = false
 	f.crashed = false
 }
@@ -236,7 +236,7 @@ func (p *Page) BeginFrameSession(s, reporter *cdp.Session, info FrameTarget) {
 	f.session = s
 	f.loader = ""
 	f.crashed = false
-	f.url = address.Bare(info.URL)
+	f.url = address.WithoutUser(info.URL)
 	f.document.End()
 	f.document = world.NewDocument()
 }
@@ -356,7 +356,7 @@ func (p *Page) onDocumentOpened(params []byte) {
 	f := p.frames[primitives.FrameID(e.Frame.ID)]
 	top := false
 	if f != nil {
-		f.url = address.Bare(e.Frame.URL + e.Frame.URLFragment)
+		f.url = address.WithoutUser(e.Frame.URL + e.Frame.URLFragment)
 		top = f.id == p.main
 		if top {
 			p.identity.URL = f.url
@@ -381,7 +381,7 @@ func (p *Page) onNavigatedWithin(params []byte) {
 	f := p.frames[e.FrameID]
 	top := false
 	if f != nil {
-		f.url = address.Bare(e.URL)
+		f.url = address.WithoutUser(e.URL)
 		top = e.FrameID == p.main
 		if top {
 			p.identity.URL = f.url

@@ -27,7 +27,7 @@ func (p *Page) History(ctx context.Context) ([]primitives.HistoryEntry, int, err
 	}
 	entries := make([]primitives.HistoryEntry, len(h.Entries))
 	for i, e := range h.Entries {
-		entries[i] = primitives.HistoryEntry{URL: address.Bare(e.URL), Title: e.Title}
+		entries[i] = primitives.HistoryEntry{URL: address.WithoutUser(e.URL), Title: e.Title}
 	}
 	return entries, h.CurrentIndex, nil
 }
@@ -38,7 +38,7 @@ func (p *Page) history(ctx context.Context) (tabHistory, error) {
 	return h, err
 }
 
-// isAt says whether an entry is the current one.
+// isAt reports whether an entry is the current one.
 func (p *Page) isAt(ctx context.Context, entry int) bool {
 	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()

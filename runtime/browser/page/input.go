@@ -97,7 +97,7 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 	l := p.lifetime
 	dialogs := p.dialogs
 	commits := p.commits
-	p.unheard = true
+	p.inputUnreported = true
 	p.mu.Unlock()
 	var limit <-chan time.Time
 	if _, ok := ctx.Deadline(); !ok {
@@ -179,7 +179,7 @@ func (p *Page) interrupted(ctx context.Context, l *cdp.Lifetime, commits int, er
 	if !errors.As(err, &pe) {
 		return err
 	}
-	timer := time.NewTimer(graceAfterDocument)
+	timer := time.NewTimer(documentWait)
 	defer timer.Stop()
 	for {
 		changed := p.change.Wait()

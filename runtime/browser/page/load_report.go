@@ -43,10 +43,10 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 		p.mu.Unlock()
 		remote, err := p.Run(ctx, "", func(string) world.Invocation {
 			return world.Invocation{
-				Function: describeFunction,
-				ByValue:  true,
-				Bare:     true,
-				Observe:  func(r cdp.Reply) { p.onDescription(r, commits) },
+				Function:       describeFunction,
+				ByValue:        true,
+				WithoutLibrary: true,
+				Observe:        func(r cdp.Reply) { p.onDescription(r, commits) },
 			}
 		})
 		if err != nil {
@@ -59,7 +59,7 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 	if json.Unmarshal(text, &d) != nil {
 		return out, false
 	}
-	out.URL = address.Bare(d.URL)
+	out.URL = address.WithoutUser(d.URL)
 	out.Title = d.Title
 	out.Status = d.Status
 	return out, true
@@ -92,7 +92,7 @@ func (p *Page) takeDescription(text []byte) (changed bool) {
 	if json.Unmarshal(text, &d) != nil {
 		return false
 	}
-	d.URL = address.Bare(d.URL)
+	d.URL = address.WithoutUser(d.URL)
 	if d.Title == "" {
 		d.Title = p.title
 	}

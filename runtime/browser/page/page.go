@@ -44,7 +44,7 @@ type Page struct {
 	settling        settling      // how long reads have waited for the document
 	redirect        bool          // the page requested a navigation at once
 	redirecting     bool          // it has begun
-	unheard         bool          // input was sent, and nobody has waited for what it began: see hearOfInput
+	inputUnreported bool          // input was sent, and nobody has waited for what it began: see awaitInputReport
 	awaited         string        // loader of the document that was asked for and is not there yet; "" for none
 	// restarting: Navigate ends the page's process, which is no crash to report.
 	restarting bool
@@ -126,7 +126,7 @@ func New(client *cdp.Client, s *cdp.Session, target Target, observer Observer, o
 		observer: observer,
 		target:   target.ID,
 		session:  s,
-		identity: primitives.TabInfo{URL: address.Bare(target.URL)},
+		identity: primitives.TabInfo{URL: address.WithoutUser(target.URL)},
 		title:    target.Title,
 		lifetime: cdp.NewLifetime(),
 		frames:   map[primitives.FrameID]*frame{},

@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // PDF implements primitives.FilePage.
@@ -74,7 +74,7 @@ func (p *Page) pdf(ctx context.Context, o primitives.PDFOptions) ([]byte, error)
 					Next("close the dialog in the browser's window, or load the page again")
 			}
 			return nil, &fault.Error{Code: fault.InvalidArguments, Message: "the browser does not print this", Err: err,
-				Evidence: map[string]any{"reason": excerpt.Bytes(text, 200)}}
+				Evidence: map[string]any{"reason": truncate.Bytes(text, 200)}}
 		}
 		return nil, cdp.Explain(err, "printing the page")
 	}

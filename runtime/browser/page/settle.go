@@ -21,7 +21,7 @@ type settling struct {
 // one that is there still loads. A page that a dialog blocks, or that is lost, says so when
 // it is read.
 func (p *Page) Settle(ctx context.Context) {
-	p.hearOfInput(ctx)
+	p.awaitInputReport(ctx)
 	began := time.Now()
 	document, left, dialogs := p.unsettled()
 	if left <= 0 {
@@ -80,16 +80,16 @@ func (p *Page) arriving() bool {
 	return p.commits > 0 && f != nil && !f.loaded && f.failed == ""
 }
 
-// inputHeard is the most that the answer to an empty call is waited for.
-const inputHeard = time.Second
+// inputReportTime is the most that the answer to an empty call is waited for.
+const inputReportTime = time.Second
 
-// hearOfInput waits, once after input, until the page has reported what the input began. The end of
+// awaitInputReport waits, once after input, until the page has reported what the input began. The end of
 // the input and a navigation are reported on different channels, so either can come first. An
 // answer of the page comes after its earlier reports.
-func (p *Page) hearOfInput(ctx context.Context) {
+func (p *Page) awaitInputReport(ctx context.Context) {
 	p.mu.Lock()
-	unheard := p.unheard
-	p.unheard = false
+	unheard := p.inputUnreported
+	p.inputUnreported = false
 	blocked := p.blockedReason() != nil
 	lifetime, dialogs := p.lifetime, p.dialogs
 	p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *Page) hearOfInput(ctx context.Context) {
 		Params:  []byte(`{"expression":"0"}`),
 		OnReply: func(cdp.Reply) { close(answered) },
 	})
-	timer := time.NewTimer(inputHeard)
+	timer := time.NewTimer(inputReportTime)
 	defer timer.Stop()
 	for {
 		changed := p.change.Wait()

@@ -64,10 +64,10 @@ func (t *Table) patterns() []fetchPattern {
 	return out
 }
 
-// Active says whether requests are held.
+// Active reports whether requests are held.
 func (t *Table) Active() bool { return t.Routed() || len(t.Authorized()) > 0 }
 
-// Routed says whether there are rules.
+// Routed reports whether there are rules.
 func (t *Table) Routed() bool { return len(t.patterns()) > 0 }
 
 // SessionCommands hold the requests of a new session.
@@ -112,11 +112,11 @@ func (t *Table) later(answer cdp.Command, delay time.Duration) {
 	timer = time.AfterFunc(delay, func() {
 		defer t.waiting.Done()
 		t.mu.Lock()
-		delete(t.late, timer)
+		delete(t.delayed, timer)
 		t.mu.Unlock()
 		t.client.Post(answer)
 	})
-	t.late[timer] = struct{}{}
+	t.delayed[timer] = struct{}{}
 }
 
 // decide finds the rule of a request, and what it comes to.

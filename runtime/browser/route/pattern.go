@@ -119,5 +119,5 @@ func badPattern(glob, why string) error {
 	)
 }
 
-// matches says whether the address, without its fragment, is one of the pattern's.
+// matches reports whether the address, without its fragment, is one of the pattern's.
 func (p pattern) matches(address string) bool { return p.exact.MatchString(address) }

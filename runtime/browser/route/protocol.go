@@ -151,7 +151,7 @@ func CheckHeaders(headers []Header) error {
 	return nil
 }
 
-// token says whether a character may stand in the name of a header.
+// token reports whether a character may stand in the name of a header.
 func token(r rune) bool {
 	return r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }

@@ -44,7 +44,7 @@ func (r *Recorded[T]) Add(q Request, began, ended time.Time, answer T) {
 	})
 }
 
-// Has says whether there is a recorded request of a method to an address.
+// Has reports whether there is a recorded request of a method to an address.
 func (r *Recorded[T]) Has(method, address string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

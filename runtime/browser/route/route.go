@@ -27,7 +27,7 @@ type Rule struct {
 	// Find looks for the answer of a request in place of Answer; false is none, and the
 	// next rule is asked. It may be called from several goroutines.
 	Find func(Request) (Answer, bool)
-	// Has says whether Find can have an answer for requests of a method to an address.
+	// Has reports whether Find can have an answer for requests of a method to an address.
 	Has func(method, address string) bool
 
 	once    sync.Once
@@ -76,7 +76,7 @@ func (r *Rule) take() bool {
 	return true
 }
 
-// spent says whether the rule has answered all that it may.
+// spent reports whether the rule has answered all that it may.
 func (r *Rule) spent() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +130,7 @@ type Table struct {
 
 	mu      sync.Mutex
 	rules   []*Rule
-	late    map[*time.Timer]struct{}
+	delayed map[*time.Timer]struct{}
 	waiting sync.WaitGroup // answers that are late
 	closed  bool
 
@@ -138,7 +138,9 @@ type Table struct {
 }
 
 // New makes a table without rules.
-func New(client *cdp.Client) *Table { return &Table{client: client, late: map[*time.Timer]struct{}{}} }
+func New(client *cdp.Client) *Table {
+	return &Table{client: client, delayed: map[*time.Timer]struct{}{}}
+}
 
 // Set replaces the rules. The first that matches a request answers it. The caller sends
 // Command to the sessions that are open.
@@ -162,12 +164,12 @@ func (t *Table) Close() {
 	}
 	t.mu.Lock()
 	t.closed, t.rules = true, nil
-	for timer := range t.late {
+	for timer := range t.delayed {
 		if timer.Stop() {
 			t.waiting.Done()
 		}
 	}
-	clear(t.late)
+	clear(t.delayed)
 	t.mu.Unlock()
 	t.waiting.Wait()
 }

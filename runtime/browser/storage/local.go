@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime/browser/excerpt"
+	"github.com/outrider-run/outrider/runtime/browser/truncate"
 )
 
 // LocalStorage implements primitives.StoredPage.
@@ -93,7 +93,7 @@ func (s *Store) atOrigin(
 ) error {
 	if address.Origin(origin) != origin {
 		return fault.New(fault.InvalidArguments, "an origin is scheme, host and port of http or https").
-			With("origin", excerpt.Bytes(origin, 200))
+			With("origin", truncate.Bytes(origin, 200))
 	}
 	if f, ok := shown[origin]; ok {
 		return f.document.Call(ctx, f.frame, fn, args, out)

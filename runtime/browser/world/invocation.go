@@ -72,9 +72,9 @@ type Invocation struct {
 	Args     []string
 	Object   string // "" calls in the world's global scope
 	ByValue  bool
-	// Bare needs our world but not the library. In a new document the call does not wait until
+	// WithoutLibrary needs our world but not the library. In a new document the call does not wait until
 	// the library is installed.
-	Bare bool
+	WithoutLibrary bool
 	// Observe, when set, is called by the reader with the answer.
 	Observe func(cdp.Reply)
 }
