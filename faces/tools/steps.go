@@ -103,6 +103,9 @@ func (c *Call) prepareStep(tools map[string]*Tool, one step, p page) (preparedSt
 	if err := json.Unmarshal(args, &members); err != nil {
 		return preparedStep{}, fault.Wrap(fault.InvalidInput, err, "reading a step")
 	}
+	if members == nil {
+		return preparedStep{}, invalid("steps", "the arguments of %s are null", name)
+	}
 	for _, of := range []string{"page", "session", "steps"} {
 		if members[of] != nil {
 			return preparedStep{}, invalid("steps", "a step has no %s: all are about the page of the call", of)

@@ -131,6 +131,8 @@ func (o Options) Find() (launch.Found, error) {
 		needs = "windows (--headed)"
 	case o.UserDataDir != "":
 		needs = "the lock of a profile that is kept (--user-data-dir)"
+	case o.OnPerson != nil:
+		needs = "reports of what a person does in frames and other tabs (record)"
 	}
 	return launch.Find(o.Path, needs)
 }

@@ -490,6 +490,10 @@ func (m *overMCP) act(w way, ref string) string {
 	for try := 0; try < 3 && strings.Contains(text, `"handler_timeout"`); try++ {
 		_, text = m.call("act", args)
 	}
+	if !strings.Contains(text, w.Ends.MCP) { // what comes after the answer is told by the next one
+		_, later := m.call("wait", map[string]any{"page": m.page})
+		text += "\n" + later
+	}
 	return text
 }
 

@@ -144,6 +144,17 @@ const noted = (layersThen, focused) => ({
   before: effectTarget(focused)
 });
 
+/** heldBy is what a control holds, without its text. */
+function heldBy(node) {
+  const value = protoGet(innerTextControl(node) || node, 'value');
+  const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
+  return {
+    length: typeof value === 'string' ? value.length : textOf(node).length,
+    checked: kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined,
+    ...chosenWords(node)
+  };
+}
+
 queries.effects_begin = ({ id, keep }) => {
   const earlier = laterOf(effectsNow);
   if (effectsNow) effectsNow.end();
@@ -151,6 +162,7 @@ queries.effects_begin = ({ id, keep }) => {
   let all = noted(layersShown(), focusedNode());
   let since = null; // the answer
   let ends = Infinity;
+  const told = new Map(); // control -> what it held when that was told: a page takes values back without an event
   const note = (to, node) => {
     if (nodeType(node) !== 1 && nodeType(node) !== 3) return; // frameworks mark places by comments
     to.texts.delete(node); // the newest is the last
@@ -237,15 +249,9 @@ queries.effects_begin = ({ id, keep }) => {
       })),
       focus: now === from.focused ? null : { from: from.before, to: effectTarget(now) },
       values: Array.from(from.values, (node) => {
-        const value = protoGet(innerTextControl(node) || node, 'value');
-        const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
-        const checked = kind === 'checkbox' || kind === 'radio' ? protoGet(node, 'checked') === true : undefined;
-        return {
-          target: effectTarget(node),
-          length: typeof value === 'string' ? value.length : textOf(node).length,
-          checked,
-          ...chosenWords(node)
-        };
+        const holds = heldBy(node);
+        told.set(node, JSON.stringify(holds));
+        return { target: effectTarget(node), ...holds };
       })
     };
   };
@@ -292,6 +298,9 @@ queries.effects_begin = ({ id, keep }) => {
     /** later is what came since the answer or the last report of it, and notes anew from then on. */
     later: () => {
       take(observer.takeRecords());
+      for (const [node, held] of told) {
+        if (since && JSON.stringify(heldBy(node)) !== held) since.values.add(node);
+      }
       const report = since && reported(since);
       since = noted(layersShown(), focusedNode());
       ends = performance.now() + longestLater;

@@ -177,7 +177,8 @@ func using(t *testing.T, dir string, group int) []string {
 	var found []string
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if strings.Contains(line, dir) || fields[0] == strconv.Itoa(group) && !strings.HasPrefix(fields[2], "Z") {
+		member := group != 0 && fields[0] == strconv.Itoa(group) // threads of the kernel are of group 0
+		if strings.Contains(line, dir) || member && !strings.HasPrefix(fields[2], "Z") {
 			found = append(found, line)
 		}
 	}
