@@ -449,7 +449,7 @@ func TestToastsAreToldOnce(t *testing.T) {
 		_, later := use(t, cs, "wait", `{"text":"`+k.over+`"}`)
 		_, seen := use(t, cs, "snapshot", `{}`)
 		if n := len(k.told.FindAllString(told+later, -1)); n != 1 {
-			t.Errorf("%s: the action reported %q and the wait %q: %s is there %d times", k.button, told, later, k.told, n)
+			t.Errorf("%s: the action reported %q and the wait %q, %s %d times", k.button, told, later, k.told, n)
 		}
 		if strings.Contains(seen, "shown since") {
 			t.Errorf("%s: the snapshot tells it again: %q", k.button, seen)
