@@ -144,8 +144,8 @@ const noted = (layersThen, focused) => ({
   before: effectTarget(focused)
 });
 
-/** heldBy is what a control holds, without its text. */
-function heldBy(node) {
+/** valueHeldBy is what a control holds, without its text. */
+function valueHeldBy(node) {
   const value = protoGet(innerTextControl(node) || node, 'value');
   const kind = tagOf(node) === 'input' ? protoGet(node, 'type') : '';
   return {
@@ -249,7 +249,7 @@ queries.effects_begin = ({ id, keep }) => {
       })),
       focus: now === from.focused ? null : { from: from.before, to: effectTarget(now) },
       values: Array.from(from.values, (node) => {
-        const holds = heldBy(node);
+        const holds = valueHeldBy(node);
         told.set(node, JSON.stringify(holds));
         return { target: effectTarget(node), ...holds };
       })
@@ -299,7 +299,7 @@ queries.effects_begin = ({ id, keep }) => {
     later: () => {
       take(observer.takeRecords());
       for (const [node, held] of told) {
-        if (since && JSON.stringify(heldBy(node)) !== held) since.values.add(node);
+        if (since && JSON.stringify(valueHeldBy(node)) !== held) since.values.add(node);
       }
       const report = since && reported(since);
       since = noted(layersShown(), focusedNode());
