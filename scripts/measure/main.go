@@ -175,7 +175,9 @@ func exportedIn(d ast.Decl) int {
 // command.
 func floor(folder string) int {
 	for height, rooms := range [][]string{
-		{"primitives", "internal/jsonout", "internal/mask", "internal/element", "internal/mapedit"},
+		{
+			"primitives", "internal/jsonout", "internal/mask", "internal/element", "internal/mapedit", "internal/ownfolder",
+		},
 		{"workflow", "projection", "sites"},
 		{"runtime"},
 		{
