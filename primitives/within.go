@@ -27,6 +27,10 @@ const (
 // errBlocked ends a page call on a thread that answers nothing.
 var errBlocked = errors.New("the page's thread answers nothing")
 
+// ErrAnswered is the cause for which a probe of a page ends: the call that it was sent beside has its answer, so the
+// page is not blocked.
+var ErrAnswered = errors.New("the call beside it was answered")
+
 type spentKey struct{}
 
 // withSpent notes that a page has answered nothing for so long already.
@@ -71,7 +75,7 @@ func CallWithin(ctx context.Context, p Page, frame FrameID, fn string, args, out
 		cancel(errBlocked)
 	})
 	err := p.Call(calling, frame, fn, args, out)
-	cancel(nil)
+	cancel(ErrAnswered)
 	if !late.Stop() {
 		<-probed
 	}

@@ -85,3 +85,40 @@ func TestAShortHoldIsLeftAlone(t *testing.T) {
 		t.Errorf("the script of the page was ended: %s %v", title, err)
 	}
 }
+
+// answeredBeside answers a call once its page is being probed.
+type answeredBeside struct {
+	primitives.Page
+	probing chan struct{}
+}
+
+func (p answeredBeside) Call(ctx context.Context, frame primitives.FrameID, fn string, args, out any) error {
+	if fn == "answered" {
+		<-p.probing
+		primitives.Pause(ctx, 300*time.Millisecond) // the probe is on its way, and the page answers nothing
+		return nil
+	}
+	close(p.probing)
+	return p.Page.Call(ctx, frame, fn, args, out)
+}
+
+// A call that was answered while its page was probed says that no script is in the way. What a script of the page,
+// such as the handler of a click that was sent meanwhile, does after that is not ended, however long it takes.
+func TestAProbeOfAnAnsweredCallEndsNoScript(t *testing.T) {
+	tab := browsertest.Tab(t)
+	open(t, tab, servePages(t)+"/locator/patterns.html")
+	ctx := within(t, time.Minute)
+	if err := tab.Call(ctx, "", "page_info", nil, nil); err != nil { // the library is there
+		t.Fatal(err)
+	}
+	blocking := `{const end=performance.now()+4000;while(performance.now()<end);document.title="went on"}`
+	tab.PostEval(blocking)
+	p := answeredBeside{tab, make(chan struct{})}
+	if err := primitives.CallWithin(ctx, p, "", "answered", nil, nil, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	title, err := tab.Evaluate(ctx, "document.title")
+	if err != nil || string(title) != `"went on"` {
+		t.Errorf("the page's script came to %s, %v", title, err)
+	}
+}

@@ -335,7 +335,9 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 			}
 		case <-ctx.Done():
 			err = ctx.Err()
-			p.interruptBlockingScript(at, began)
+			if !errors.Is(context.Cause(ctx), primitives.ErrAnswered) {
+				p.interruptBlockingScript(at, began)
+			}
 		}
 	}
 	select {
