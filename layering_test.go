@@ -500,6 +500,10 @@ func packageComment(t *testing.T, dir string) string {
 		if parsed.Doc == nil || strings.HasSuffix(parsed.Name.Name, "_test") && len(files) > 1 {
 			continue
 		}
+		name := strings.TrimSuffix(parsed.Name.Name, "_test")
+		if name != "main" && !strings.HasPrefix(parsed.Doc.Text(), "Package "+name+" ") {
+			t.Errorf("%s: the comment does not begin with %q, as go doc prints it", file, "Package "+name)
+		}
 		all = append(all, parsed.Doc.Text())
 	}
 	if len(all) > 1 {

@@ -1,4 +1,4 @@
-// Package naming makes identifiers of what pages say, and says which hosts are this machine. It knows no pages. The
+// Package ident makes identifiers of what pages say, and says which hosts are this machine. It knows no pages. The
 // packages that write maps call it.
 package ident
 

@@ -1,5 +1,5 @@
-// Package survey reads what a page offers: its controls, its forms, what repeats and what stands out. It does not judge
-// and writes nothing. Scaffolding, coverage and learning call it.
+// Package inspect reads what a page offers: its controls, its forms, what repeats and what stands out. It does not
+// judge and writes nothing. Scaffolding, coverage and learning call it.
 package inspect
 
 import (
@@ -105,10 +105,15 @@ const tries = 5
 
 // Take reads a page in one page call. Where another document takes the place of the one
 // that is read, it reads that.
-func Take(ctx context.Context, page primitives.Page) (out Page, err error) {
+func Take(ctx context.Context, page primitives.Page) (Page, error) {
+	return take[Page](ctx, page, "inspect_page")
+}
+
+func take[T any](ctx context.Context, page primitives.Page, function string) (out T, err error) {
 	for range tries {
-		out = Page{}
-		err = page.Call(ctx, "", "inspect_page", map[string]any{}, &out)
+		var fresh T
+		err = page.Call(ctx, "", function, map[string]any{}, &fresh)
+		out = fresh
 		if fault.CodeOf(err) != fault.PageNavigated {
 			break
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // States are what the elements of a page are like at one moment.
@@ -27,15 +26,8 @@ type State struct {
 }
 
 // TakeStates reads the states of a page in one page call, as Take reads what it offers.
-func TakeStates(ctx context.Context, page primitives.Page) (out States, err error) {
-	for range tries {
-		out = States{}
-		err = page.Call(ctx, "", "inspect_states", map[string]any{}, &out)
-		if fault.CodeOf(err) != fault.PageNavigated {
-			break
-		}
-	}
-	return out, err
+func TakeStates(ctx context.Context, page primitives.Page) (States, error) {
+	return take[States](ctx, page, "inspect_states")
 }
 
 // Change is one thing about an element that is another than before.

@@ -1,4 +1,4 @@
-// Package mend writes what was found instead of the targets of maps: as a diff of a map, into the map, into the lock
+// Package repair writes what was found instead of the targets of maps: as a diff of a map, into the map, into the lock
 // file beside it. It does not look for elements: the runtime proposes them. Checks, runs of plans and of actions, and
 // the faces of agents call it.
 package repair

@@ -1,4 +1,4 @@
-// Package outlet writes to somebody who may have stopped reading, so that an end is never waited for by a
+// Package asyncwriter writes to somebody who may have stopped reading, so that an end is never waited for by a
 // blocked write. It does not know what is written. The MCP server and the provider write to their clients
 // through one, and the command line to its standard output.
 package asyncwriter

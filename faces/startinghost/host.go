@@ -1,4 +1,4 @@
-// Package latehost is a runtime host whose browser is still starting: a client is
+// Package startinghost is a runtime host whose browser is still starting: a client is
 // answered at once, and what needs a page waits. It decides nothing about calls. The
 // verbs mcp and provider open one, so that a client is not kept waiting for a browser.
 package startinghost

@@ -1,4 +1,4 @@
-// Package listing has what lists of recorded entries share: filters and the newest entries. It
+// Package entries has what lists of recorded entries share: filters and the newest entries. It
 // knows none of the entries. Families that list what was recorded call it.
 package entries
 

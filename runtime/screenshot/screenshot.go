@@ -1,4 +1,4 @@
-// Package picture captures what a page shows and paints over what it shows of secrets:
+// Package screenshot captures what a page shows and paints over what it shows of secrets:
 // fields that hold one, password fields, and texts. It does not decide what is secret
 // and asks nothing of a page when nothing is. The host calls it for every picture that
 // a primitive takes.

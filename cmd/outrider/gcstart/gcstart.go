@@ -1,4 +1,4 @@
-// Package early says how a process of the command starts: what is decided before the other
+// Package gcstart says how a process of the command starts: what is decided before the other
 // packages initialise. It knows nothing of what the command does. Its main imports it, for
 // that effect alone.
 //
