@@ -1,6 +1,6 @@
 // Package checkcache remembers by content which texts of maps an earlier process of the same program found nothing
-// wrong with, so that they are not checked again at every start. It decides nothing: what is used is compiled when it is
-// used, and is refused then if it is wrong. The command opens it, and package mapset asks it.
+// wrong with, so that they are not checked again at every start. It decides nothing: what is used is compiled when it
+// is used, and is refused then if it is wrong. The command opens it, and package mapset asks it.
 package checkcache
 
 import (
