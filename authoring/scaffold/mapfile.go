@@ -52,6 +52,19 @@ type Probe struct {
 	URLContains  string           `json:"url_contains,omitempty"`
 }
 
+// shows asserts that an element with a name is shown. A fallback would let any element in its place pass, and so would
+// a selector: a name beside it is no condition.
+func shows(probe string, target *locators.Target, name string) Probe {
+	yes := true
+	exact := *target
+	exact.FallbackSelectors = nil
+	out := Probe{Name: probe, Target: &exact, Visible: &yes}
+	if exact.Selector != "" && exact.TextEquals == "" {
+		out.TextContains = name
+	}
+	return out
+}
+
 // Transition leads from one state to another.
 type Transition struct {
 	Name string `json:"name"`

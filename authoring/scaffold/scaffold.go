@@ -353,7 +353,6 @@ func (w *writer) leave(ctx context.Context) error {
 // states writes the state of the page, and one for each of its parts.
 func (w *writer) states(ctx context.Context, page inspect.Page, targets map[string]*locators.Target) error {
 	name := ident.First(ident.Slug(heading(page)), ident.Slug(page.Title), "page")
-	yes := true
 	own := State{
 		Name:        w.used.Free(name + "_ready"),
 		Description: "The page " + quotedTitle(ident.First(heading(page), page.Title, page.URL)) + " is shown.",
@@ -367,11 +366,8 @@ func (w *writer) states(ctx context.Context, page inspect.Page, targets map[stri
 		})
 	}
 	if main >= 0 {
-		own.Diagnostics = append(own.Diagnostics, Probe{
-			Name:    "heading",
-			Target:  targets[page.Marks[main].Handle],
-			Visible: &yes,
-		})
+		mark := page.Marks[main]
+		own.Diagnostics = append(own.Diagnostics, shows("heading", targets[mark.Handle], mark.Name))
 	}
 	if u, err := url.Parse(page.URL); err == nil && len(u.Path) > 1 {
 		own.Diagnostics = append(own.Diagnostics, Probe{Name: "address", URLContains: u.Path})
@@ -380,11 +376,7 @@ func (w *writer) states(ctx context.Context, page inspect.Page, targets map[stri
 		if i := slices.IndexFunc(page.Controls, func(c inspect.Control) bool {
 			return targets[c.Handle] != nil && !c.Repeated
 		}); i >= 0 {
-			own.Diagnostics = append(own.Diagnostics, Probe{
-				Name:    "control",
-				Target:  targets[page.Controls[i].Handle],
-				Visible: &yes,
-			})
+			own.Diagnostics = append(own.Diagnostics, shows("control", targets[page.Controls[i].Handle], ""))
 		}
 	}
 	states := []State{own}
@@ -399,9 +391,13 @@ func (w *writer) states(ctx context.Context, page inspect.Page, targets map[stri
 			if m.Level == 0 && !strings.Contains(m.Role, "dialog") {
 				name += "_" + m.Role
 			}
+			words := ""
+			if m.Level > 0 {
+				words = m.Name
+			}
 			states = append(states, State{
 				Name: w.used.Free(name + "_shown"), Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name),
-				Diagnostics: []Probe{{Name: "shown", Target: targets[m.Handle], Visible: &yes}},
+				Diagnostics: []Probe{shows("shown", targets[m.Handle], words)},
 			})
 		}
 	}

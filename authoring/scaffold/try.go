@@ -383,7 +383,8 @@ func (w *writer) difference(
 			continue
 		}
 		rank := m.Rank()
-		out.assert = &Probe{Target: t, Visible: &yes}
+		appeared := shows("", t, "")
+		out.assert = &appeared
 		if m.Text != "" && (rank == 4 || rank == 1) {
 			out.read = t
 		}
@@ -391,7 +392,7 @@ func (w *writer) difference(
 			out.state = &State{
 				Name:        ident.First(ident.Slug(m.Name), ident.Slug(m.Role), "part") + "_shown",
 				Description: fmt.Sprintf("The %s %q is shown.", m.Role, m.Name),
-				Diagnostics: []Probe{{Name: "shown", Target: t, Visible: &yes}},
+				Diagnostics: []Probe{shows("shown", t, "")},
 			}
 		}
 		break
@@ -519,7 +520,6 @@ func (w *writer) newRow(ctx context.Context, a *action, before [][]map[string]an
 
 // keepLink keeps a link with the state that it leads to, when that is current where it leads.
 func (w *writer) keepLink(ctx context.Context, a *action, seen outcome) error {
-	yes := true
 	u, err := url.Parse(seen.link.URL)
 	if err != nil {
 		return nil // the address of a page that was read
@@ -538,7 +538,7 @@ func (w *writer) keepLink(ctx context.Context, a *action, seen outcome) error {
 		Diagnostics: []Probe{{Name: "address", URLContains: address}},
 	}
 	if seen.linkMark != nil {
-		state.Diagnostics = append(state.Diagnostics, Probe{Name: "heading", Target: seen.linkMark, Visible: &yes})
+		state.Diagnostics = append(state.Diagnostics, shows("heading", seen.linkMark, heading(*seen.link)))
 	}
 	w.keep(t, "")
 	m := *w.out
