@@ -162,7 +162,7 @@ lint:
 	$(GOLANGCI_LINT) run ./...
 
 generate:
-	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./primitives/... ./sites/manifest ./plan/spec ./internal/testing/mapschema ./internal/testing/truth ./conformance/bridgekit ./internal/testing/peers ./internal/testing/axtest ./cmd/outrider
+	OUTRIDER_GENERATE=1 $(GO) test -count=1 -run 'Page(s)?IsCurrent|Docs|Documentation|Generated' . ./client ./primitives/... ./sites/manifest ./plan/spec ./internal/testing/mapschema ./internal/testing/truth ./conformance/bridgekit ./internal/testing/peers ./internal/testing/axtest ./cmd/outrider
 
 check: generate
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

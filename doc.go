@@ -21,9 +21,12 @@
 //   - [Session.Check] says whether the page still is as its maps say.
 //   - [Session.Events] iterates over the events that answer no call.
 //   - [Session.Tab] and [Session.NewTab] give a [Tab], which has the same
-//     methods and one method for each of the most used primitives, such as
-//     [Tab.PointerClick], [Tab.TextInsert] and [Tab.PageSnapshot].
-//   - [Session.Call] and [Tab.Call] run any primitive by its name.
+//     methods, and locators: tab.ByRole("button", "Save").Click(ctx). See
+//     [Locator].
+//   - [Evaluate], [Extract], [StateAs] and [ActionAs] give values of types of
+//     the program.
+//   - Package client has every primitive as a function; [Session.Call] and
+//     [Tab.Call] run one by its name.
 //   - [Session.NewSession] makes an isolated session in the same browser:
 //     cookies, storage and tabs of its own.
 //

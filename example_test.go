@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/client"
 	"github.com/outrider-run/outrider/sites/demo"
 )
 
@@ -56,8 +57,8 @@ func ExampleSession_State() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Tab().LocatorWaitFor(ctx, outrider.LocatorWaitForArgs{
-		Locator:   &outrider.Locator{Selector: "[data-card]"},
+	if _, err := client.LocatorWaitFor(ctx, s.Tab(), client.LocatorWaitForArgs{
+		Locator:   &client.Query{Selector: "[data-card]"},
 		TimeoutMS: new(5000),
 	}); err != nil {
 		log.Fatal(err)
@@ -153,8 +154,8 @@ func ExampleSession_NewTab() {
 		log.Fatal(err)
 	}
 	for _, tab := range s.Tabs() {
-		heading, err := tab.LocatorTextContent(ctx, outrider.LocatorTextContentArgs{
-			Locator: &outrider.Locator{Selector: "h1"},
+		heading, err := client.LocatorTextContent(ctx, tab, client.LocatorTextContentArgs{
+			Locator: &client.Query{Selector: "h1"},
 		})
 		if err != nil {
 			log.Fatal(err)
@@ -182,13 +183,13 @@ func ExampleSession_NewSession() {
 	defer grace.Close()
 
 	// Each session has cookies of its own.
-	if _, err := ada.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{
+	if _, err := client.PageEvaluate(ctx, ada.Tab(), client.PageEvaluateArgs{
 		Body: "document.cookie = 'user=ada'",
 	}); err != nil {
 		log.Fatal(err)
 	}
 	for _, s := range []*outrider.Session{ada, grace} {
-		r, err := s.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: "return document.cookie"})
+		r, err := client.PageEvaluate(ctx, s.Tab(), client.PageEvaluateArgs{Body: "return document.cookie"})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -199,7 +200,7 @@ func ExampleSession_NewSession() {
 	// ""
 }
 
-func ExampleTab_PointerClick() {
+func Example_client() {
 	site := page(`<label>Name <input></label><button onclick="document.title = 'Hello ' + ` +
 		`document.querySelector('input').value">Greet</button>`)
 	defer site.Close()
@@ -211,18 +212,18 @@ func ExampleTab_PointerClick() {
 	defer s.Close()
 
 	tab := s.Tab()
-	if _, err := tab.TextInsert(ctx, outrider.TextInsertArgs{
-		Locator: &outrider.Locator{Label: outrider.Text("Name")},
+	if _, err := client.TextInsert(ctx, tab, client.TextInsertArgs{
+		Locator: &client.Query{Label: client.Text("Name")},
 		Text:    "Ada",
 	}); err != nil {
 		log.Fatal(err)
 	}
-	if _, err := tab.PointerClick(ctx, outrider.PointerClickArgs{
-		Locator: &outrider.Locator{Role: "button", Name: outrider.Text("Greet")},
+	if _, err := client.PointerClick(ctx, tab, client.PointerClickArgs{
+		Locator: &client.Query{Role: "button", Name: client.Text("Greet")},
 	}); err != nil {
 		log.Fatal(err)
 	}
-	info, err := tab.PageInfo(ctx)
+	info, err := client.PageInfo(ctx, tab)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func ExampleTab_PointerClick() {
 	// Output: Hello Ada
 }
 
-func ExampleTab_PageSnapshot() {
+func Example_refs() {
 	site := page(`<main><h1>Shop</h1><button>Buy</button></main>`)
 	defer site.Close()
 	ctx := context.Background()
@@ -240,7 +241,7 @@ func ExampleTab_PageSnapshot() {
 	}
 	defer s.Close()
 
-	snapshot, err := s.Tab().PageSnapshot(ctx, outrider.PageSnapshotArgs{Format: "json", InteractiveOnly: true})
+	snapshot, err := client.PageSnapshot(ctx, s.Tab(), client.PageSnapshotArgs{Format: "json", InteractiveOnly: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func ExampleTab_PageSnapshot() {
 	// Output: button Buy
 }
 
-func ExampleTab_BrowserScreenshot() {
+func Example_screenshot() {
 	site := page(`<h1>Shop</h1>`)
 	defer site.Close()
 	ctx := context.Background()
@@ -263,7 +264,7 @@ func ExampleTab_BrowserScreenshot() {
 	}
 	defer s.Close()
 
-	shot, err := s.Tab().BrowserScreenshot(ctx, outrider.BrowserScreenshotArgs{})
+	shot, err := client.BrowserScreenshot(ctx, s.Tab(), client.BrowserScreenshotArgs{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -285,8 +286,8 @@ func ExampleError() {
 	}
 	defer s.Close()
 
-	_, err = s.Tab().PointerClick(ctx, outrider.PointerClickArgs{
-		Locator:   &outrider.Locator{Role: "button"},
+	_, err = client.PointerClick(ctx, s.Tab(), client.PointerClickArgs{
+		Locator:   &client.Query{Role: "button"},
 		TimeoutMS: new(50),
 	})
 	var e *outrider.Error

@@ -369,9 +369,10 @@ var mayImport = map[string][]string{
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
 	},
+	"client": {}, // typed primitives
 	// the Go library
 	".": {
-		"internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog",
+		"client", "internal/jsonout", "internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog",
 		"primitives/fault", "primitives/quirks", "projection/expr", "sites", "primitives/address",
 	},
 	"cmd/outrider":            {"..."},

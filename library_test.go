@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/client"
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
 	"github.com/outrider-run/outrider/primitives"
 )
@@ -117,17 +118,17 @@ func TestLibraryCallsEnd(t *testing.T) {
 
 	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := s.Tab().LocatorWaitFor(short, outrider.LocatorWaitForArgs{
-		Locator:   &outrider.Locator{Selector: "h6"},
+	_, err := client.LocatorWaitFor(short, s.Tab(), client.LocatorWaitForArgs{
+		Locator:   &client.Query{Selector: "h6"},
 		TimeoutMS: new(20000),
 	})
 	if !errors.Is(err, outrider.Code("handler_timeout")) {
 		t.Errorf("a call past its deadline: got %v", err)
 	}
-	if _, err := s.Tab().PageInfo(short); err == nil {
+	if _, err := client.PageInfo(short, s.Tab()); err == nil {
 		t.Error("a call after its deadline succeeded")
 	}
-	if _, err := s.Tab().PageInfo(t.Context()); err != nil {
+	if _, err := client.PageInfo(t.Context(), s.Tab()); err != nil {
 		t.Errorf("the call after it: %v", err)
 	}
 	if _, err := s.Call(t.Context(), "page.unknown", nil); !errors.Is(err, outrider.Code("unknown_action")) {
@@ -141,7 +142,8 @@ func TestLibraryCallsEnd(t *testing.T) {
 	var calls sync.WaitGroup
 	for range 20 {
 		calls.Go(func() {
-			_, _ = s.Tab().PageEvaluate(t.Context(), outrider.PageEvaluateArgs{Body: "await new Promise(() => {})"})
+			never := client.PageEvaluateArgs{Body: "await new Promise(() => {})"}
+			_, _ = client.PageEvaluate(t.Context(), s.Tab(), never)
 		})
 	}
 	if err := s.Close(); err != nil {
@@ -178,21 +180,21 @@ func TestLibraryDeadlines(t *testing.T) {
 	s := open(t, outrider.Options{Open: []string{site.URL}})
 	calls := map[string]func(context.Context) error{
 		"wait": func(ctx context.Context) error {
-			never := []outrider.PageWaitCondition{{Text: "never"}}
-			_, err := s.Tab().PageWait(ctx, outrider.PageWaitArgs{Conditions: never})
+			never := []client.PageWaitCondition{{Text: "never"}}
+			_, err := client.PageWait(ctx, s.Tab(), client.PageWaitArgs{Conditions: never})
 			return err
 		},
 		"click": func(ctx context.Context) error {
-			none := &outrider.Locator{Selector: "#none"}
-			_, err := s.Tab().PointerClick(ctx, outrider.PointerClickArgs{Locator: none})
+			none := &client.Query{Selector: "#none"}
+			_, err := client.PointerClick(ctx, s.Tab(), client.PointerClickArgs{Locator: none})
 			return err
 		},
 		"navigate": func(ctx context.Context) error {
-			_, err := s.Tab().BrowserNavigate(ctx, outrider.BrowserNavigateArgs{URL: site.URL + "/never"})
+			_, err := client.BrowserNavigate(ctx, s.Tab(), client.BrowserNavigateArgs{URL: site.URL + "/never"})
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := s.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: "return new Promise(() => {})"})
+			_, err := client.PageEvaluate(ctx, s.Tab(), client.PageEvaluateArgs{Body: "return new Promise(() => {})"})
 			return err
 		},
 	}
@@ -220,8 +222,8 @@ func TestLibraryDeadlines(t *testing.T) {
 	// What fails for a reason of its own is not an end of the time.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	none := outrider.LocatorWaitForArgs{Locator: &outrider.Locator{Selector: "#none"}, TimeoutMS: new(50)}
-	if _, err := s.Tab().LocatorWaitFor(ctx, none); err == nil || errors.Is(err, context.DeadlineExceeded) {
+	none := client.LocatorWaitForArgs{Locator: &client.Query{Selector: "#none"}, TimeoutMS: new(50)}
+	if _, err := client.LocatorWaitFor(ctx, s.Tab(), none); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a wait that ended within its own time: got %v", err)
 	}
 	if _, err := s.NewTab(done(t), site.URL); !errors.Is(err, context.Canceled) {
@@ -298,7 +300,7 @@ func TestLibraryOpensActivatesAndClosesTabs(t *testing.T) {
 		if err := second.Close(t.Context()); err != nil || len(s.Tabs()) != 1 || second.URL() != "" {
 			t.Errorf("%s: closing the second: %v", name, err)
 		}
-		if _, err := second.PageInfo(t.Context()); !errors.Is(err, outrider.Code("runtime_not_found")) {
+		if _, err := client.PageInfo(t.Context(), second); !errors.Is(err, outrider.Code("runtime_not_found")) {
 			t.Errorf("%s: a call on a closed tab: %v", name, err)
 		}
 	}
@@ -327,7 +329,7 @@ func TestLibraryReportsTheLossOfTheWatchdog(t *testing.T) {
 			break
 		}
 	}
-	if _, err := s.Tab().PageInfo(t.Context()); err != nil {
+	if _, err := client.PageInfo(t.Context(), s.Tab()); err != nil {
 		t.Errorf("a call without the watchdog: %v", err)
 	}
 }
@@ -438,7 +440,7 @@ func TestLocatorHasTheMembersOfTheDictionary(t *testing.T) {
 	want := slices.Sorted(maps.Keys(input.Properties.Locator.Properties))
 	want = slices.DeleteFunc(want, func(n string) bool { return n == "text_contains" }) // another name of text
 	var have []string
-	for f := range reflect.TypeFor[outrider.Locator]().Fields() {
+	for f := range reflect.TypeFor[client.Query]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		have = append(have, name)
 	}
@@ -449,10 +451,10 @@ func TestLocatorHasTheMembersOfTheDictionary(t *testing.T) {
 }
 
 func TestTextMatchEncodes(t *testing.T) {
-	for want, m := range map[string]*outrider.TextMatch{
-		`"Save"`:                       outrider.Text("Save"),
-		`{"contains":"av"}`:            outrider.Contains("av"),
-		`{"flags":"i","regex":"^sav"}`: outrider.Regexp("^sav", "i"),
+	for want, m := range map[string]*client.TextMatch{
+		`"Save"`:                       client.Text("Save"),
+		`{"contains":"av"}`:            client.Contains("av"),
+		`{"flags":"i","regex":"^sav"}`: client.Regexp("^sav", "i"),
 	} {
 		if have, err := json.Marshal(m); err != nil || string(have) != want {
 			t.Errorf("got %s, %v; want %s", have, err, want)

@@ -20,6 +20,7 @@ type Session struct {
 	group  *runtime.Workspace
 
 	watchdog *watchdog
+	timeout  time.Duration // of a call without a deadline, 0 for the default
 
 	end   context.CancelFunc // ends the iterators of Events
 	ended context.Context
@@ -27,6 +28,9 @@ type Session struct {
 	closing  sync.Once
 	closeErr error
 }
+
+// defaultCallTimeout is Options.CallTimeout where that is not given, as in package runtime.
+const defaultCallTimeout = 30 * time.Second
 
 // closeTimeout bounds Close, whose caller may have no deadline.
 const closeTimeout = 30 * time.Second
@@ -49,7 +53,9 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		_ = options.Engine.Close()
 		return nil, endedBy(ctx, timeout, err)
 	}
-	return newSession(h, options.Engine, nil, w), nil
+	s := newSession(h, options.Engine, nil, w)
+	s.timeout = o.CallTimeout
+	return s, nil
 }
 
 func newSession(h *runtime.Host, engine io.Closer, group *runtime.Workspace, w *watchdog) *Session {
@@ -88,6 +94,7 @@ func (s *Session) NewSession(ctx context.Context, address string) (*Session, err
 		return nil, endedBy(ctx, timeout, err)
 	}
 	isolated := newSession(s.host, nil, group, s.watchdog)
+	isolated.timeout = s.timeout
 	if _, err := isolated.NewTab(ctx, address); err != nil {
 		_ = isolated.Close()
 		return nil, err
@@ -183,6 +190,14 @@ func (s *Session) statuses() []runtime.TabStatus {
 		return s.group.Tabs()
 	}
 	return s.host.Tabs()
+}
+
+// callTimeout is how long a call without a deadline may take.
+func (s *Session) callTimeout() time.Duration {
+	if s.timeout > 0 {
+		return s.timeout
+	}
+	return defaultCallTimeout
 }
 
 func (s *Session) groupID() string {

@@ -44,7 +44,7 @@ var manyNames = map[string]struct {
 	most   int
 	reason string
 }{
-	".":                 {72, "what an embedder imports: a type or a function for each thing that has a name"},
+	"client":            {420, "a function and its types for each primitive of the dictionary"},
 	"evidence/record":   {70, "one type for each kind of entry of a recording"},
 	"evidence/report":   {70, "one type for each part of a report, and one writer for each format"},
 	"primitives":        {130, "what every family of primitives and every page is made of"},

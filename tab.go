@@ -47,7 +47,7 @@ func (t *Tab) Activate(ctx context.Context) error {
 		_, err := t.session.group.Activate(ctx, t.number)
 		return endedBy(ctx, timeout, err)
 	}
-	return t.callInto(ctx, "browser.claimed_tabs.activate", map[string]any{"tab_id": t.number}, nil)
+	return t.CallInto(ctx, "browser.claimed_tabs.activate", map[string]any{"tab_id": t.number}, nil)
 }
 
 // Close closes the tab. The last tab of a session that is not isolated cannot
@@ -57,7 +57,7 @@ func (t *Tab) Close(ctx context.Context) error {
 		timeout := timeOf(ctx)
 		return endedBy(ctx, timeout, t.session.group.CloseTab(ctx, t.number))
 	}
-	return t.callInto(ctx, "browser.close_tab", map[string]any{"tab_id": t.number}, nil)
+	return t.CallInto(ctx, "browser.close_tab", map[string]any{"tab_id": t.number}, nil)
 }
 
 // ActionResult is the outcome of a site action.
@@ -192,8 +192,9 @@ func (t *Tab) StateRows(ctx context.Context, name, pointer string) iter.Seq2[jso
 	}
 }
 
-// callInto runs a primitive and decodes its value into result, when that is not nil.
-func (t *Tab) callInto(ctx context.Context, primitive string, arguments, result any) error {
+// CallInto is Call for a value that is decoded into result, unless that is nil. The functions of package client
+// call it.
+func (t *Tab) CallInto(ctx context.Context, primitive string, arguments, result any) error {
 	value, err := t.invoke(ctx, primitive, arguments, true)
 	if err != nil || result == nil {
 		return err

@@ -9,6 +9,7 @@ import "github.com/outrider-run/outrider/primitives"
 func Primitives() []*primitives.Primitive {
 	return []*primitives.Primitive{
 		locatorElementInfo,
+		locatorRead,
 		locatorTextContent,
 		locatorValue,
 		locatorWaitFor,

@@ -48,6 +48,8 @@ type locatorFields struct {
 	HasText      *textMatch      `json:"has_text"`
 	Exact        *bool           `json:"exact"`
 	Within       *locatorFields  `json:"within"`
+	Has          *locatorFields  `json:"has"`
+	Near         *locatorFields  `json:"near"`
 	Nth          *int            `json:"nth"`
 	Fallback     []string        `json:"fallback"`
 	Strict       *bool           `json:"strict"`
@@ -119,13 +121,19 @@ func (l *Locator) UnmarshalJSON(b []byte) error {
 	}
 	var nested struct {
 		Within json.RawMessage `json:"within"`
+		Has    json.RawMessage `json:"has"`
+		Near   json.RawMessage `json:"near"`
 	}
 	if err := json.Unmarshal(b, &nested); err != nil {
 		return err
 	}
-	if len(nested.Within) > 0 && string(nested.Within) != "null" {
-		if err := arguments.DecodeStrict(nested.Within, new(locatorFields)); err != nil {
-			return badLocator("within is no locator: "+strings.TrimPrefix(err.Error(), "json: "), nil)
+	for i, raw := range []json.RawMessage{nested.Within, nested.Has, nested.Near} {
+		if len(raw) == 0 || string(raw) == "null" {
+			continue
+		}
+		if err := arguments.DecodeStrict(raw, new(locatorFields)); err != nil {
+			name := []string{"within", "has", "near"}[i]
+			return badLocator(name+" is no locator: "+strings.TrimPrefix(err.Error(), "json: "), nil)
 		}
 	}
 	return in.check(l)
@@ -133,6 +141,9 @@ func (l *Locator) UnmarshalJSON(b []byte) error {
 
 // check refuses what cannot be meant and takes over frame and ref.
 func (in *locatorFields) check(l *Locator) error {
+	if err := in.checkOthers(0); err != nil {
+		return err
+	}
 	ref := ""
 	depth := 0
 	for at := in; at != nil; at = at.Within {
@@ -176,6 +187,32 @@ func (in *locatorFields) check(l *Locator) error {
 	return nil
 }
 
+// checkOthers refuses has and near that name a frame or a ref: they are searched in the document of the locator.
+func (in *locatorFields) checkOthers(depth int) error {
+	if in == nil {
+		return nil
+	}
+	if depth > maxWithin {
+		return badLocator("locators are nested more than 8 deep", nil)
+	}
+	for i, other := range []*locatorFields{in.Has, in.Near} {
+		if other == nil {
+			continue
+		}
+		name := []string{"has", "near"}[i]
+		for at := other; at != nil; at = at.Within {
+			if at.Ref != nil || len(at.Frame) > 0 || at.AnyFrame != nil {
+				why := " is searched in the document of its locator: it has no frame and no ref"
+				return badLocator(name+why, []string{name})
+			}
+		}
+		if err := other.checkOthers(depth + 1); err != nil {
+			return err
+		}
+	}
+	return in.Within.checkOthers(depth + 1)
+}
+
 func badLocator(message string, fields []string) error {
 	e := fault.New(fault.InvalidInput, "locator: %s", message)
 	if fields != nil {
@@ -186,7 +223,8 @@ func badLocator(message string, fields []string) error {
 
 // extensionMembers are the members that upstream's locators do not have.
 var extensionMembers = []string{
-	"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth", "fallback",
+	"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "has", "near",
+	"nth", "fallback",
 }
 
 // extendedLocator reports whether a locator may have one of them. It is a cheap

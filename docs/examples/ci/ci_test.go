@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/client"
 	"github.com/outrider-run/outrider/docs/examples/ci/shop"
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
@@ -253,7 +254,7 @@ func readReport(t *testing.T, ctx context.Context, s *outrider.Session, path, te
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tab.PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: `
+	r, err := client.PageEvaluate(ctx, tab, client.PageEvaluateArgs{Body: `
 		const test = [...document.querySelectorAll("details.test")].find((d) =>
 			d.querySelector(".name").firstChild.data === ` +
 		string(name) + `);

@@ -4,7 +4,8 @@
 // match all members.
 
 const extensions = [
-  'ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth', 'fallback'
+  'ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'has', 'near',
+  'nth', 'fallback'
 ];
 
 /** isExtended: the locator has a member that upstream's do not know. */
@@ -330,11 +331,20 @@ function narrowed(locator, nodes, trace) {
     const test = textTest(locator.has_text, locator.exact, true);
     keepOnly('has_text', (node) => test(norm(textOf(node))) || test(norm(flatText(node, { left: maxNameNodes }))));
   }
+  if (given('has')) {
+    const inner = locate(locator.has).nodes;
+    keepOnly('has', (node) => inner.some((each) => each !== node && flatContains(node, each)));
+  }
   if (locator.retarget) {
     nodes = retargeted(nodes, locator.retarget);
     trace.retarget_matches = nodes.length;
   }
   if (!given('selector')) nodes = inFlatOrder(nodes);
+  if (given('near')) {
+    const places = locate(locator.near).nodes.filter((node) => rendered(node)).map((node) => rectOf(node));
+    trace.near_matches = places.length;
+    nodes = places.length > 0 ? nearestTo(places, nodes) : [];
+  }
   if (given('nth')) {
     const at = locator.nth < 0 ? nodes.length + locator.nth : locator.nth;
     trace.nth_of = nodes.length;
@@ -342,6 +352,31 @@ function narrowed(locator, nodes, trace) {
     trace.nth_matches = nodes.length;
   }
   return { nodes, trace };
+}
+
+/** distance is how far two boxes are apart, by their edges first and by their centres where edges tell nothing. */
+function distance(a, b) {
+  const dx = Math.max(a.left - b.right, b.left - a.right, 0);
+  const dy = Math.max(a.top - b.bottom, b.top - a.bottom, 0);
+  const centre = Math.hypot(a.left + a.right - b.left - b.right, a.top + a.bottom - b.top - b.bottom);
+  return [Math.hypot(dx, dy), centre];
+}
+
+/** nearestTo is the drawn node that is nearest to one of the places: a list of one, or of none. */
+function nearestTo(places, nodes) {
+  let found = [];
+  let least = [Infinity, Infinity];
+  for (const node of nodes) {
+    if (!rendered(node)) continue;
+    const rect = rectOf(node);
+    for (const place of places) {
+      const [edge, centre] = distance(rect, place);
+      if (edge > least[0] || edge === least[0] && centre >= least[1]) continue;
+      least = [edge, centre];
+      found = [node];
+    }
+  }
+  return found;
 }
 
 /** flatText is the text as it is drawn: with that of open shadow roots and slots. */

@@ -1,4 +1,4 @@
-package outrider_test
+package client_test
 
 import (
 	"bytes"
@@ -14,14 +14,6 @@ import (
 
 	"github.com/outrider-run/outrider/primitives"
 )
-
-// typed are the primitives that have a method of their own on Tab.
-var typed = []string{
-	"browser.navigate", "browser.screenshot", "keyboard.press",
-	"locator.text_content", "locator.value", "locator.wait_for",
-	"page.evaluate", "page.extract", "page.hover", "page.info", "page.select", "page.snapshot", "page.wait",
-	"pointer.click", "text.insert", "text.type", "upload.set_files",
-}
 
 const generatedFile = "primitives_generated.go"
 
@@ -91,12 +83,10 @@ type pending struct {
 
 func (g *generator) file(records []*primitives.Record) ([]byte, error) {
 	g.b.WriteString("// Code generated from the records of primitives by make generate. DO NOT EDIT.\n\n" +
-		"package outrider\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n)\n")
+		"package client\n\nimport (\n\t\"context\"\n\t\"encoding/json\"\n)\n")
 	for _, r := range records {
-		if slices.Contains(typed, r.Name) {
-			if err := g.primitive(r); err != nil {
-				return nil, fmt.Errorf("%s: %w", r.Name, err)
-			}
+		if err := g.primitive(r); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 	}
 	return format.Source([]byte(g.b.String()))
@@ -128,20 +118,23 @@ func (g *generator) primitive(r *primitives.Record) error {
 		fmt.Fprintf(&g.b, "//\n")
 		g.comment("", "Its own errors: "+strings.Join(r.Errors, ", ")+".")
 	}
+	head := fmt.Sprintf("func %s(ctx context.Context, c Caller%s) (*%sResult, error) {", name, parameter, name)
+	if len(head) > 120 {
+		head = fmt.Sprintf(
+			"func %s(\n\tctx context.Context, c Caller%s,\n) (*%sResult, error) {", name, parameter, name,
+		)
+	}
+	fmt.Fprintf(&g.b, "%s\n\tr := &%sResult{}\n", head, name)
 	fmt.Fprintf(
-		&g.b, "func (t *Tab) %s(ctx context.Context%s) (*%sResult, error) {\n\tr := &%sResult{}\n",
-		name, parameter, name, name,
-	)
-	fmt.Fprintf(
-		&g.b, "\tif err := t.callInto(ctx, %q, %s, r); err != nil {\n\t\treturn nil, err\n\t}\n\treturn r, nil\n}\n",
+		&g.b, "\tif err := c.CallInto(ctx, %q, %s, r); err != nil {\n\t\treturn nil, err\n\t}\n\treturn r, nil\n}\n",
 		r.Name, argument,
 	)
 	if parameter != "" {
 		g.structType(pending{
-			name + "Args", fmt.Sprintf("%sArgs are the arguments of [Tab.%s].", name, name), &in, true,
+			name + "Args", fmt.Sprintf("%sArgs are the arguments of [%s].", name, name), &in, true,
 		})
 	}
-	g.structType(pending{name + "Result", fmt.Sprintf("%sResult is the result of [Tab.%s].", name, name), &out, false})
+	g.structType(pending{name + "Result", fmt.Sprintf("%sResult is the result of [%s].", name, name), &out, false})
 	for len(g.queue) > 0 {
 		next := g.queue[0]
 		g.queue = g.queue[1:]
@@ -223,7 +216,7 @@ func (g *generator) goType(n *schemaNode, name string, input, required bool) str
 	}
 	switch {
 	case n.Properties["selector"] != nil && n.Properties["retarget"] != nil:
-		return "*Locator"
+		return "*Query"
 	case n.is("object") && len(n.Properties) > 0 && !n.is("string"):
 		return g.object(n, name, input, required)
 	case n.is("object") && n.is("string"), n.is("object"), n.is("array"):

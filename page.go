@@ -1,0 +1,95 @@
+package outrider
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/outrider-run/outrider/client"
+)
+
+// Goto opens an address in the tab and waits for it to load: for at most 15 s, and a page that goes on loading is no
+// error. It returns the status of the answer, 0 where there is none.
+func (t *Tab) Goto(ctx context.Context, address string) (status int, err error) {
+	r, err := client.BrowserNavigate(ctx, t, client.BrowserNavigateArgs{URL: address})
+	if err != nil {
+		return 0, err
+	}
+	return r.Status, nil
+}
+
+// Reload loads the page again and waits as Goto does.
+func (t *Tab) Reload(ctx context.Context) error {
+	_, err := client.BrowserNavigate(ctx, t, client.BrowserNavigateArgs{Reload: true})
+	return err
+}
+
+// Press presses a key or a chord at the focus, such as Enter or Control+A.
+func (t *Tab) Press(ctx context.Context, key string) error {
+	_, err := client.KeyboardPress(ctx, t, client.KeyboardPressArgs{Key: key})
+	return err
+}
+
+// Text is the text of the page as it is drawn, with its frames.
+func (t *Tab) Text(ctx context.Context) (string, error) {
+	r, err := client.PageExtract(ctx, t, client.PageExtractArgs{Formats: []string{"text"}, MaxBytes: 8_000_000})
+	if err != nil {
+		return "", err
+	}
+	return r.Text, nil
+}
+
+// Snapshot is the page as an outline of roles and names with refs, for [Tab.ByRef].
+func (t *Tab) Snapshot(ctx context.Context) (string, error) {
+	r, err := client.PageSnapshot(ctx, t, client.PageSnapshotArgs{})
+	if err != nil {
+		return "", err
+	}
+	return r.Text, nil
+}
+
+// Screenshot is a PNG of what the viewport shows.
+func (t *Tab) Screenshot(ctx context.Context) ([]byte, error) {
+	return t.screenshot(ctx, client.BrowserScreenshotArgs{})
+}
+
+// FullScreenshot is a PNG of the whole page.
+func (t *Tab) FullScreenshot(ctx context.Context) ([]byte, error) {
+	return t.screenshot(ctx, client.BrowserScreenshotArgs{FullPage: true})
+}
+
+func (t *Tab) screenshot(ctx context.Context, arguments client.BrowserScreenshotArgs) ([]byte, error) {
+	r, err := client.BrowserScreenshot(ctx, t, arguments)
+	if err != nil {
+		return nil, err
+	}
+	image, err := r.Image()
+	return image, fromFault(err)
+}
+
+// WaitURL waits until the address of the page is one: a glob when it has a star (* within a path segment, ** anything),
+// else a part of it.
+func (t *Tab) WaitURL(ctx context.Context, address string) error {
+	raw, err := json.Marshal(address)
+	if err != nil {
+		return fromFault(err)
+	}
+	return t.waitFor(ctx, client.PageWaitCondition{URL: raw})
+}
+
+// WaitText waits until the page shows a text. White space does not count.
+func (t *Tab) WaitText(ctx context.Context, text string) error {
+	return t.waitFor(ctx, client.PageWaitCondition{Text: text})
+}
+
+// WaitIdle waits until no request was under way for a time.
+func (t *Tab) WaitIdle(ctx context.Context, quiet time.Duration) error {
+	return t.waitFor(ctx, client.PageWaitCondition{NetworkIdleMS: int(quiet.Milliseconds())})
+}
+
+func (t *Tab) waitFor(ctx context.Context, condition client.PageWaitCondition) error {
+	_, err := client.PageWait(ctx, patient{t}, client.PageWaitArgs{
+		Conditions: []client.PageWaitCondition{condition}, TimeoutMS: t.root().wait(ctx),
+	})
+	return err
+}
