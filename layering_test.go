@@ -369,7 +369,8 @@ var mayImport = map[string][]string{
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
 	},
-	"client": {}, // typed primitives
+	"client":       {}, // typed primitives
+	"outridertest": {".", "client"},
 	// the Go library
 	".": {
 		"client", "internal/jsonout", "internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog",

@@ -26,8 +26,9 @@ import (
 //
 // The zero Locator names nothing: its methods fail with invalid_input.
 type Locator struct {
-	tab   *Tab
-	query client.Query
+	tab    *Tab
+	query  client.Query
+	within time.Duration // 0 for as long as the call may take
 }
 
 // Find is a locator of everything that a query can say: patterns, XPath, fallbacks.
@@ -76,7 +77,7 @@ func (l Locator) inside(query client.Query) Locator {
 	} else {
 		query.Frame = l.query.Frame
 	}
-	return Locator{tab: l.tab, query: query}
+	return Locator{l.tab, query, l.within}
 }
 
 // names reports whether the locator says more than a frame.
@@ -106,7 +107,7 @@ func (l Locator) ByLabel(label string) Locator {
 func (l Locator) ByText(text string) Locator {
 	if !l.names() && len(l.query.Frame) == 0 {
 		// A text alone finds the innermost element that says it.
-		return Locator{tab: l.tab, query: client.Query{Text: text, Strict: new(true)}}
+		return Locator{l.tab, client.Query{Text: text, Strict: new(true)}, l.within}
 	}
 	return l.inside(client.Query{Text: text})
 }
@@ -169,7 +170,7 @@ func (l Locator) Nth(i int) Locator {
 			return l
 		}
 		outer := l.query
-		return Locator{tab: l.tab, query: client.Query{Selector: ":not(*)", Within: &outer}}
+		return Locator{l.tab, client.Query{Selector: ":not(*)", Within: &outer}, l.within}
 	}
 	l.query.Nth = &i
 	return l
@@ -198,6 +199,12 @@ func (l Locator) In(frames ...string) Locator {
 // Exact makes letter case matter.
 func (l Locator) Exact() Locator {
 	l.query.Exact = true
+	return l
+}
+
+// Within waits for the element so long at most.
+func (l Locator) Within(patience time.Duration) Locator {
+	l.within = patience
 	return l
 }
 
@@ -374,6 +381,9 @@ func (l Locator) patience(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		patience = time.Until(deadline)
 		patience -= min(patience/10, answerMargin)
+	}
+	if l.within > 0 {
+		patience = min(patience, l.within)
 	}
 	return max(0, min(patience, longestWait))
 }

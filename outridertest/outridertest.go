@@ -1,0 +1,255 @@
+// Package outridertest runs tests in a browser with nothing but package testing: a page that fails its test instead of
+// returning errors, and assertions that wait. It does not start the server under test; httptest does. Tests of Go
+// programs call it.
+//
+//	func TestOrder(t *testing.T) {
+//		t.Parallel()
+//		page := outridertest.Tab(t, server.URL)
+//		page.ByLabel("Town").Fill("Cape Town")
+//		page.ByRole("button", "Order").Click()
+//		page.ByTestID("said").Expect().Text("Cape Town")
+//	}
+//
+// All tests of a binary share one browser, which starts with the first of them. Each [Tab] has cookies, storage and
+// tabs of its own, which end with the test. [Run], called in TestMain, ends the browser too; without it the browser
+// ends when the binary does, also when that is killed.
+//
+// # When a test fails
+//
+// The log says the locator, what was found, and the nearest names. The folder of t.ArtifactDir gets page.png, page.txt,
+// console.txt and requests.txt. go test -artifacts keeps it.
+//
+// # Flags
+//
+//	-outrider.headed    show the browser's window
+//	-outrider.slow 1s   wait so long between two acts
+//	-outrider.update    write the files that Snapshot and Picture compare with
+package outridertest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/client"
+)
+
+var (
+	headed = flag.Bool("outrider.headed", false, "show the browser's window")
+	slow   = flag.Duration("outrider.slow", 0, "wait so long between two acts")
+	update = flag.Bool("outrider.update", false, "write the files that snapshots and pictures are compared with")
+)
+
+const (
+	// patience is that of a page that says nothing else.
+	patience = 5 * time.Second
+	// openPatience bounds the start of the browser, and the first load of a page.
+	openPatience = time.Minute
+	// endPatience bounds what is read of a test that failed.
+	endPatience = 10 * time.Second
+)
+
+// shared is the browser of all tests of the binary.
+var shared struct {
+	mu      sync.Mutex
+	session *outrider.Session
+}
+
+// options are those of a browser for tests.
+func options(o outrider.Options) outrider.Options {
+	o.Browser.Headed = o.Browser.Headed || *headed
+	if *slow > 0 {
+		o.Pacing = slow
+	}
+	return o
+}
+
+// browser is the shared browser, started for the first test.
+func browser() (*outrider.Session, error) {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.session != nil {
+		return shared.session, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openPatience)
+	defer cancel()
+	s, err := outrider.Open(ctx, options(outrider.Options{}))
+	if err == nil {
+		shared.session = s
+	}
+	return s, err
+}
+
+// Run runs the tests of a binary and ends the shared browser: os.Exit(outridertest.Run(m)) in TestMain.
+func Run(m *testing.M) int {
+	code := m.Run()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.session != nil {
+		_ = shared.session.Close()
+		shared.session = nil
+	}
+	return code
+}
+
+// Page is a tab of a test. Its methods fail the test where those of [outrider.Tab] return errors.
+type Page struct {
+	// Patience is how long an act waits for its element, and an assertion for its condition. [Tab] sets 5 s.
+	Patience time.Duration
+
+	t   testing.TB
+	tab *outrider.Tab
+}
+
+// Tab opens a page with cookies and storage of its own in the shared browser. "" is an empty page.
+func Tab(t testing.TB, address string) *Page {
+	t.Helper()
+	s, err := browser()
+	if err != nil {
+		t.Fatalf("starting the browser: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), openPatience)
+	defer cancel()
+	own, err := s.NewSession(ctx, "")
+	if err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	return opened(t, own, address)
+}
+
+// TabWith opens a page in a browser of its own, with options such as maps and a size.
+func TabWith(t testing.TB, address string, o outrider.Options) *Page {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), openPatience)
+	defer cancel()
+	o.Open = nil
+	s, err := outrider.Open(ctx, options(o))
+	if err != nil {
+		t.Fatalf("starting the browser: %v", err)
+	}
+	return opened(t, s, address)
+}
+
+// opened is the page of a session that ends with the test.
+func opened(t testing.TB, s *outrider.Session, address string) *Page {
+	t.Helper()
+	p := &Page{Patience: patience, t: t, tab: s.Tab()}
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.keep()
+		}
+		if err := s.Close(); err != nil {
+			t.Logf("closing the tab: %v", err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), openPatience)
+	defer cancel()
+	// What is recorded begins with the first question.
+	if _, err := client.ConsoleList(ctx, p.tab, client.ConsoleListArgs{}); err != nil {
+		t.Fatalf("recording the console: %v", err)
+	}
+	if _, err := client.NetworkList(ctx, p.tab, client.NetworkListArgs{}); err != nil {
+		t.Fatalf("recording requests: %v", err)
+	}
+	if address != "" {
+		p.Goto(address)
+	}
+	return p
+}
+
+// Outrider is the tab, for everything that a Page has no method for.
+func (p *Page) Outrider() *outrider.Tab { return p.tab }
+
+// answerTime is what a call gets beyond its patience, so that it says what it waited for.
+const answerTime = 5 * time.Second
+
+// within is the time of one act.
+func (p *Page) within(patience time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(p.t.Context(), patience+answerTime)
+}
+
+// must fails the test with an error of an act.
+func (p *Page) must(what string, err error) {
+	if err == nil {
+		return
+	}
+	p.t.Helper()
+	p.t.Fatalf("%s: %s", what, explain(err))
+}
+
+// Goto opens an address and waits for it to load.
+func (p *Page) Goto(address string) {
+	p.t.Helper()
+	ctx, cancel := p.within(openPatience)
+	defer cancel()
+	_, err := p.tab.Goto(ctx, address)
+	p.must("opening "+address, err)
+}
+
+// Reload loads the page again.
+func (p *Page) Reload() {
+	p.t.Helper()
+	ctx, cancel := p.within(openPatience)
+	defer cancel()
+	p.must("loading again", p.tab.Reload(ctx))
+}
+
+// Press presses a key or a chord at the focus.
+func (p *Page) Press(key string) {
+	p.t.Helper()
+	ctx, cancel := p.within(p.Patience)
+	defer cancel()
+	p.must("pressing "+key, p.tab.Press(ctx, key))
+}
+
+// Evaluate runs a JavaScript expression in the page and decodes its value into result, which may be nil: see
+// [outrider.Evaluate].
+func (p *Page) Evaluate(expression string, result any) {
+	p.t.Helper()
+	ctx, cancel := p.within(p.Patience)
+	defer cancel()
+	value, err := outrider.Evaluate[any](ctx, p.tab, expression)
+	p.must("evaluating "+expression, err)
+	if result != nil {
+		p.must("evaluating "+expression, convert(value, result))
+	}
+}
+
+// ByRole finds by role and name: see [outrider.Tab.ByRole].
+func (p *Page) ByRole(role, name string) Target { return p.Target(p.tab.ByRole(role, name)) }
+
+// ByLabel finds a control by its label.
+func (p *Page) ByLabel(label string) Target { return p.Target(p.tab.ByLabel(label)) }
+
+// ByText finds by a part of the text.
+func (p *Page) ByText(text string) Target { return p.Target(p.tab.ByText(text)) }
+
+// ByPlaceholder finds a control by its placeholder.
+func (p *Page) ByPlaceholder(text string) Target { return p.Target(p.tab.ByPlaceholder(text)) }
+
+// ByTestID finds by a test attribute.
+func (p *Page) ByTestID(id string) Target { return p.Target(p.tab.ByTestID(id)) }
+
+// BySelector finds by a CSS selector.
+func (p *Page) BySelector(css string) Target { return p.Target(p.tab.BySelector(css)) }
+
+// Target is a target of any locator of the page.
+func (p *Page) Target(l outrider.Locator) Target { return Target{Locator: l, page: p} }
+
+// keep writes what a failed test left to the folder of its artifacts.
+func (p *Page) keep() {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), endPatience)
+	defer cancel()
+	dir := p.t.ArtifactDir()
+	for _, err := range keepAll(ctx, p.tab, dir) {
+		p.t.Logf("keeping what the page showed: %v", err)
+	}
+	p.t.Logf("the page %s is in %s", p.tab.URL(), dir)
+}
+
+func quoted(text string) string { return fmt.Sprintf("%q", text) }
