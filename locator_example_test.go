@@ -175,3 +175,51 @@ func ExampleStateAs() {
 	// Doing <nil>
 	// 2 <nil>
 }
+
+func ExampleTab_WaitConsole() {
+	in(`<button onclick="console.log('Bought', 2)">Buy</button>`, func(ctx context.Context, tab *outrider.Tab) error {
+		line, err := tab.WaitConsole(ctx, func() error { return tab.ByRole("button", "Buy").Click(ctx) })
+		if err != nil {
+			return err
+		}
+		fmt.Println(line.Level, line.Text)
+		return nil
+	})
+	// Output: log Bought 2
+}
+
+func ExampleTab_WaitDialog() {
+	html := `<button onclick="title = confirm('Sure?')">Delete</button>`
+	in(html, func(ctx context.Context, tab *outrider.Tab) error {
+		dialog, err := tab.WaitDialog(ctx, func() error { return tab.ByRole("button", "Delete").Click(ctx) })
+		if err != nil {
+			return err
+		}
+		fmt.Println(dialog.Type, dialog.Message)
+		return dialog.Accept(ctx, "")
+	})
+	// Output: confirm Sure?
+}
+
+func ExampleTab_OpenCDP() {
+	in(shop, func(ctx context.Context, tab *outrider.Tab) error {
+		session, err := tab.OpenCDP(ctx)
+		if err != nil {
+			return err
+		}
+		defer session.Close()
+		if err := session.Call(ctx, "Page.enable", nil, nil); err != nil {
+			return err
+		}
+		events := session.Events(ctx, "Page.loadEventFired")
+		if err := tab.Reload(ctx); err != nil {
+			return err
+		}
+		for e := range events {
+			fmt.Println(e.Method)
+			break
+		}
+		return nil
+	})
+	// Output: Page.loadEventFired
+}

@@ -54,7 +54,6 @@ func (e Expectation) judge(
 	if e.not {
 		want = "not " + want
 	}
-	var last *outrider.Elements
 	for {
 		found, err := e.target.Locator.Changed(ctx, what, state, max(0, time.Until(until)))
 		switch {
@@ -68,8 +67,8 @@ func (e Expectation) judge(
 		if ok {
 			return
 		}
-		if last = found; time.Now().After(until) || found.State == state {
-			t.Fatalf("%s\n\texpected %s\n\tfound    %s%s", e.target, want, got, nearest(last.Looked))
+		if time.Now().After(until) || found.State == state {
+			t.Fatalf("%s\n\texpected %s\n\tfound    %s%s", e.target, want, got, nearest(found.Looked))
 		}
 		state = found.State
 	}

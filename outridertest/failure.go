@@ -83,8 +83,8 @@ func keepAll(ctx context.Context, tab *outrider.Tab, dir string) (failed []error
 // refs are what changes between two runs of an outline.
 var refs = regexp.MustCompile(` \[ref=[a-z0-9]+\]`)
 
-// ExpectSnapshot: the outline of the page, without refs, is that of testdata/NAME.txt. The flag -outrider.update writes
-// it.
+// ExpectSnapshot: the outline of the page, without refs, is that of the file NAME.txt of testdata. The flag
+// -outrider.update writes it.
 func (p *Page) ExpectSnapshot(name string) {
 	p.t.Helper()
 	path := filepath.Join("testdata", name+".txt")
@@ -145,7 +145,7 @@ func (p *Page) write(path string, data []byte) {
 	}
 }
 
-// ExpectPicture: what the viewport shows is testdata/NAME.png, but for at most so many pixels. The flag
+// ExpectPicture: what the viewport shows is the file NAME.png of testdata, but for at most so many pixels. The flag
 // -outrider.update writes it. Pictures differ between browsers and machines: keep them for one of each.
 func (p *Page) ExpectPicture(name string, differing int) {
 	p.t.Helper()

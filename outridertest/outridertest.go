@@ -4,10 +4,10 @@
 //
 //	func TestOrder(t *testing.T) {
 //		t.Parallel()
-//		page := outridertest.Tab(t, server.URL)
-//		page.ByLabel("Town").Fill("Cape Town")
-//		page.ByRole("button", "Order").Click()
-//		page.ByTestID("said").Expect().Text("Cape Town")
+//		tab := outridertest.Tab(t, server.URL)
+//		tab.ByLabel("Town").Fill("Cape Town")
+//		tab.ByRole("button", "Order").Click()
+//		tab.ByTestID("said").Expect().Text("Cape Town")
 //	}
 //
 // All tests of a binary share one browser, which starts with the first of them. Each [Tab] has cookies, storage and
@@ -84,7 +84,7 @@ func browser() (*outrider.Session, error) {
 	return s, err
 }
 
-// Run runs the tests of a binary and ends the shared browser: os.Exit(outridertest.Run(m)) in TestMain.
+// Run runs the tests of a binary and ends the shared browser: TestMain exits with what it returns.
 func Run(m *testing.M) int {
 	code := m.Run()
 	shared.mu.Lock()

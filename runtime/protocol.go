@@ -2,9 +2,31 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
+
+// OpenProtocol opens a session of the browser's own protocol on the tab that target selects, as Protocol does for one
+// command: see browser.Tab.OpenProtocol.
+func (h *Host) OpenProtocol(
+	ctx context.Context, target Target, onEvent func(method string, params json.RawMessage),
+) (*browser.ProtocolSession, error) {
+	tab, err := h.pick(target)
+	if err != nil {
+		return nil, err
+	}
+	page, e := h.peer(tab.id)
+	if e != nil {
+		return nil, e
+	}
+	shown, ok := page.(*browser.Tab)
+	if !ok {
+		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
+	}
+	return shown.OpenProtocol(ctx, onEvent)
+}
 
 // Protocol sends one command of the browser's own protocol to the tab that
 // target selects. It takes no place in the tab's queue and knows no policy: a

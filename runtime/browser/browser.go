@@ -63,6 +63,8 @@ type Browser struct {
 	// Only the reader touches these.
 	sessions map[string]*attached
 
+	protocols sync.Map // of others: from the id of a session to its *ProtocolSession
+
 	mu        sync.Mutex
 	closing   bool
 	err       error
@@ -455,6 +457,7 @@ func (b *Browser) onEnd(cause error) {
 	for _, t := range tabs {
 		t.End(lost)
 	}
+	b.endProtocols()
 	b.clipboard.Close()
 	b.change.Notify()
 	if !closing {

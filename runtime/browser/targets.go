@@ -57,6 +57,8 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 	}
 	if a := b.sessions[string(sessionID)]; a != nil {
 		a.tab.handleEvent(a.Session, method, params)
+	} else if b.onProtocolEvent(string(sessionID), method, params) {
+		return
 	} else if string(method) == "Fetch.requestPaused" {
 		b.onWorkerRequest(string(sessionID), params)
 	} else if string(method) == "Fetch.authRequired" {
@@ -94,6 +96,8 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		}
 	case parent == "" && b.foreign(info.BrowserContextID):
 		b.leaveAlone(parent, e.SessionID)
+	case info.Type == "page" && parent == "" && !e.Waiting && b.tabOf(info.TargetID) != nil:
+		// A tab that we follow: OpenProtocol has attached.
 	case info.Type == "page" && parent == "":
 		s := cdp.NewSession(e.SessionID, parent, "")
 		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.isRequested(info.TargetID) &&
@@ -241,6 +245,9 @@ func (b *Browser) onDetached(params []byte) {
 	id := string(cdp.PlainString(cdp.Member(params, "sessionId")))
 	s := b.sessions[id]
 	if s == nil {
+		if b.endProtocol(id) {
+			return
+		}
 		b.forgetWorker(id)
 		b.clipboard.Detached(id)
 		return

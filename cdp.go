@@ -1,0 +1,151 @@
+package outrider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+
+	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
+)
+
+// CDPSession is a session of the Chrome DevTools Protocol on a tab. What is turned on in it changes nothing of what the
+// library does there, but for one thing: while the domain Page is on, its end answers an open dialog with no. A session
+// ends with Close, or with the tab. It is safe for concurrent use.
+type CDPSession struct {
+	session *browser.ProtocolSession
+
+	mu      sync.Mutex
+	waiting map[*cdpQueue]bool
+}
+
+// CDPEvent is an event of the protocol.
+type CDPEvent struct {
+	Method string
+	Params json.RawMessage
+}
+
+// CDP sends one command of the Chrome DevTools Protocol to the tab and decodes its answer into result, which may be
+// nil. What a command turns on ends with it: open a session with [Tab.OpenCDP] for that.
+func (t *Tab) CDP(ctx context.Context, method string, params, result any) error {
+	s, err := t.OpenCDP(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.Call(ctx, method, params, result)
+}
+
+// OpenCDP opens a session of the Chrome DevTools Protocol on the tab.
+func (t *Tab) OpenCDP(ctx context.Context) (*CDPSession, error) {
+	s := &CDPSession{waiting: map[*cdpQueue]bool{}}
+	timeout := timeOf(ctx)
+	target := runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id}
+	session, err := t.session.host.OpenProtocol(ctx, target, s.take)
+	if err != nil {
+		return nil, endedBy(ctx, timeout, err)
+	}
+	s.session = session
+	return s, nil
+}
+
+// Call sends a command and decodes its answer into result, which may be nil.
+func (s *CDPSession) Call(ctx context.Context, method string, params, result any) error {
+	raw, err := json.Marshal(object(params))
+	if err != nil {
+		return fromFault(fault.New(fault.InvalidInput, "the parameters of %s do not encode as JSON: %v", method, err))
+	}
+	timeout := timeOf(ctx)
+	answer, err := s.session.Do(ctx, method, raw)
+	if err != nil {
+		return endedBy(ctx, timeout, err)
+	}
+	if result == nil {
+		return nil
+	}
+	return decode(answer, result)
+}
+
+// Events iterates over the events with these names, all without one, that come after the call. It ends with ctx or
+// with the session. A reader that falls behind by more than 1024 events misses the oldest. It is for one iteration.
+func (s *CDPSession) Events(ctx context.Context, methods ...string) iter.Seq[CDPEvent] {
+	q := &cdpQueue{methods: methods, wake: make(chan struct{}, 1)}
+	s.mu.Lock()
+	s.waiting[q] = true
+	s.mu.Unlock()
+	forget := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.waiting, q)
+	}
+	context.AfterFunc(ctx, forget)
+	return func(yield func(CDPEvent) bool) {
+		defer forget()
+		for {
+			if e, ok := s.next(q); ok {
+				if !yield(e) {
+					return
+				}
+				continue
+			}
+			select {
+			case <-q.wake:
+			case <-ctx.Done():
+				return
+			case <-s.session.Done():
+				return
+			}
+		}
+	}
+}
+
+// Close ends the session.
+func (s *CDPSession) Close() { s.session.Close() }
+
+// cdpQueue holds the events of one reader. The session's mutex guards it.
+type cdpQueue struct {
+	methods []string
+	events  []CDPEvent
+	wake    chan struct{}
+}
+
+func (q *cdpQueue) wants(method string) bool {
+	for _, m := range q.methods {
+		if m == method {
+			return true
+		}
+	}
+	return len(q.methods) == 0
+}
+
+// take gives an event to those who wait for it.
+func (s *CDPSession) take(method string, params json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for q := range s.waiting {
+		if !q.wants(method) {
+			continue
+		}
+		if len(q.events) == eventBuffer {
+			q.events = q.events[1:]
+		}
+		q.events = append(q.events, CDPEvent{method, params})
+		select {
+		case q.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (s *CDPSession) next(q *cdpQueue) (CDPEvent, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(q.events) == 0 {
+		return CDPEvent{}, false
+	}
+	e := q.events[0]
+	q.events = q.events[1:]
+	return e, true
+}
