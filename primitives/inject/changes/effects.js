@@ -161,6 +161,8 @@ queries.effects_begin = ({ id, keep }) => {
   const animationsBefore = new Set(documentAnimationsOf(document));
   let all = noted(layersShown(), focusedNode());
   let since = null; // the answer
+  let open = false; // the answer may be taken back
+  let shown = null; // the layers of the newest report
   let ends = Infinity;
   const told = new Map(); // control -> what it held when that was told: a page takes values back without an event
   const note = (to, node) => {
@@ -232,6 +234,7 @@ queries.effects_begin = ({ id, keep }) => {
   const reported = (from) => {
     const now = focusedNode();
     const layersNow = layersShown();
+    shown = layersNow;
     const only = (some, others) =>
       [...some]
         .filter(([node]) => !others.has(node))
@@ -295,9 +298,33 @@ queries.effects_begin = ({ id, keep }) => {
       return reported(all);
     },
     answered: () => since !== null,
+    /** answer reports what followed. The watch goes on, and what comes then is noted as later, unless reopen is called. */
+    answer: () => {
+      take(observer.takeRecords());
+      const report = reported(all);
+      since = noted(shown, focusedNode());
+      ends = performance.now() + longestLater;
+      open = true;
+      return report;
+    },
+    /** reopen takes the answer back: what came since is of the same action. */
+    reopen: () => {
+      if (!open) return;
+      take(observer.takeRecords());
+      const more = since;
+      since = null;
+      open = false;
+      ends = Infinity;
+      told.clear();
+      for (const kind of Object.keys(all.dom)) all.dom[kind] += more.dom[kind];
+      for (const kind of ['values', 'texts', 'refused']) for (const node of more[kind]) all[kind].add(node);
+      all.passed = all.passed.concat(more.passed).slice(0, mostTexts);
+      for (const node of all.texts) if (!isConnected(node)) passing(all, node);
+    },
     /** later is what came since the answer or the last report of it, and notes anew from then on. */
     later: () => {
       take(observer.takeRecords());
+      open = false;
       for (const [node, held] of told) {
         if (since && JSON.stringify(valueHeldBy(node)) !== held) since.values.add(node);
       }
@@ -310,15 +337,29 @@ queries.effects_begin = ({ id, keep }) => {
   return { watching: true, earlier };
 };
 
-queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms }) => {
+/**
+ * effects_quiet waits until the document is quiet. With answer, the watch is one that is kept, and what followed is
+ * reported as effects_end would: who needs no other wait saves that call.
+ */
+queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms, answer }) => {
   if (!effectsNow || effectsNow.id !== id) return { quiet: true };
-  return effectsNow.quiet(quiet_ms, none_ms, timeout_ms, moving_ms);
+  const watch = effectsNow;
+  if (answer) watch.reopen();
+  const waited = watch.quiet(quiet_ms, none_ms, timeout_ms, moving_ms);
+  if (!answer) return waited;
+  return waited.then((quiet) => {
+    if (effectsNow !== watch) return quiet;
+    const report = watch.answer();
+    markReported(report.texts.concat(report.passed));
+    return { ...quiet, known: true, ...report };
+  });
 };
 
 /** effects_end reports what followed. A watch that is kept goes on, for what comes after the answer. */
 queries.effects_end = ({ id, keep }) => {
   if (!effectsNow || effectsNow.id !== id) return { known: false };
   const watch = effectsNow;
+  watch.reopen();
   const report = watch.report();
   if (keep) watch.later();
   else watch.end();
