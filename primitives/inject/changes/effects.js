@@ -67,9 +67,9 @@ const layers =
   'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [popover]';
 
 /** layersShown are the layers that a person can see now, and what they are: one that closes may lose its role. */
-function layersShown() {
+function layersShown(roots = withShadows(document)) {
   const found = new Map();
-  for (const root of withShadows(document))
+  for (const root of roots)
     for (const node of queryIn(root, layers))
       if (rendered(node) && !unexposed(node)) found.set(node, effectTarget(node));
   return found;
@@ -125,9 +125,9 @@ function appearing(before) {
 const longestLater = 10000;
 
 /** laterOf is what came in the watched document since the answer, null where nothing is kept. */
-function laterOf(watch) {
+function laterOf(watch, roots) {
   if (!watch || !watch.answered()) return null;
-  const report = watch.later();
+  const report = watch.later(roots);
   markReported(report.texts.concat(report.passed));
   return report;
 }
@@ -156,10 +156,11 @@ function valueHeldBy(node) {
 }
 
 queries.effects_begin = ({ id, keep }) => {
-  const earlier = laterOf(effectsNow);
+  const roots = withShadows(document); // to find them is most of the work on a large page
+  const earlier = laterOf(effectsNow, roots);
   if (effectsNow) effectsNow.end();
   const animationsBefore = new Set(documentAnimationsOf(document));
-  let all = noted(layersShown(), focusedNode());
+  const all = noted(layersShown(roots), focusedNode());
   let since = null; // the answer
   let open = false; // the answer may be taken back
   let shown = null; // the layers of the newest report
@@ -231,9 +232,9 @@ queries.effects_begin = ({ id, keep }) => {
     for (const name of effectEvents) unlisten(globalThis, name, onEvent, true);
     for (const name of inputEvents) unlisten(globalThis, name, onInput, true);
   };
-  const reported = (from) => {
+  const reported = (from, within) => {
     const now = focusedNode();
-    const layersNow = layersShown();
+    const layersNow = layersShown(within);
     shown = layersNow;
     const only = (some, others) =>
       [...some]
@@ -258,7 +259,7 @@ queries.effects_begin = ({ id, keep }) => {
       })
     };
   };
-  for (const root of withShadows(document))
+  for (const root of roots)
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });
   for (const name of inputEvents) listen(globalThis, name, onInput, { capture: true, passive: true });
@@ -322,14 +323,14 @@ queries.effects_begin = ({ id, keep }) => {
       for (const node of all.texts) if (!isConnected(node)) passing(all, node);
     },
     /** later is what came since the answer or the last report of it, and notes anew from then on. */
-    later: () => {
+    later: (within) => {
       take(observer.takeRecords());
       open = false;
       for (const [node, held] of told) {
         if (since && JSON.stringify(valueHeldBy(node)) !== held) since.values.add(node);
       }
-      const report = since && reported(since);
-      since = noted(layersShown(), focusedNode());
+      const report = since && reported(since, within);
+      since = noted(shown, focusedNode()); // a report was made just before
       ends = performance.now() + longestLater;
       return report;
     },
