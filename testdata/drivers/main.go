@@ -1,7 +1,7 @@
 // Command drivers does with chromedp what BenchmarkDrivers of runtime/browser does with Outrider, one operation for
 // each line of stdin, and says how long it took. It is a module of its own, so that chromedp is nobody else's
-// dependency. make bench-drivers builds and starts it, and playwright.mjs and mcp.mjs beside it, which speak the same
-// lines. first navigates, and times the snapshot after it.
+// dependency. make bench-drivers builds and starts it, and playwright.mjs and mcp.mjs beside it, which speak the
+// same lines. first navigates, and times the snapshot after it.
 //
 //	version | open URL | navigate URL | first URL | click | fill | type | evaluate | extract ROWS | snapshot | picture | late |
 //	cold URL

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// mcp does over the Model Context Protocol what main.go and playwright.mjs beside it do in their own programs; the lines
-// are the same. Its arguments are the command of a server, over standard input and output. It needs node, and knows the
-// tools of Outrider and of @playwright/mcp by their names.
+// mcp does over the Model Context Protocol what main.go and playwright.mjs beside it do in their own programs; the
+// lines are the same. Its arguments are the command of a server, over standard input and output. It needs node, and
+// knows the tools of Outrider and of @playwright/mcp by their names.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

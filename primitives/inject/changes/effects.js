@@ -299,7 +299,7 @@ queries.effects_begin = ({ id, keep }) => {
       return reported(all);
     },
     answered: () => since !== null,
-    /** answer reports what followed. The watch goes on, and what comes then is noted as later, unless reopen is called. */
+    /** answer reports what followed. What comes then is noted as later, unless reopen is called. */
     answer: () => {
       take(observer.takeRecords());
       const report = reported(all);
