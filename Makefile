@@ -88,14 +88,16 @@ bench-guard:
 bench-ratios:
 	$(call guarded,-update)
 
-# bench-drivers does the same work with raw CDP, Outrider, chromedp and Playwright in one run, and writes docs/drivers.md.
+# bench-drivers does the same work with raw CDP, Outrider, chromedp, Playwright and over MCP in one run, and writes
+# docs/drivers.md.
 # One that npm or the module proxy does not give is left out with the reason. It is for an idle machine.
 DRIVERS_ROUNDS ?= 40
 DRIVERS_PAGE ?= docs/drivers.md
 bench-drivers:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
 		{ $(GO) -C testdata/drivers build -o "$$dir/chromedp" . && export OUTRIDER_CHROMEDP="$$dir/chromedp" || true; } && \
-		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core && export PLAYWRIGHT_DIR="$$dir" || true; } && \
+		{ $(GO) build -trimpath -o "$$dir/outrider" ./cmd/outrider && export OUTRIDER_PROGRAM="$$dir/outrider" || true; } && \
+		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core @playwright/mcp && export PLAYWRIGHT_DIR="$$dir" || true; } && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_DRIVERS="$(abspath $(DRIVERS_PAGE))" OUTRIDER_DRIVERS_ABOUT="$(ABOUT)" \
 		$(GO) test -run '^$$' -bench Drivers -benchtime $(DRIVERS_ROUNDS)x -timeout 60m ./runtime/browser
 

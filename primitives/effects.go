@@ -26,6 +26,9 @@ const (
 	effectsQuiet = 30 * time.Millisecond
 	// effectsNone is that time for a document that has not changed since the action began.
 	effectsNone = 8 * time.Millisecond
+	// effectsNext is that time for an action that another one follows at once: scripts that the action runs, and the
+	// tasks that these begin at once, have run.
+	effectsNext = 2 * time.Millisecond
 	// effectsMoving is how much longer what fades in or moves may take to come to rest.
 	effectsMoving = 400 * time.Millisecond
 	// effectsOpening is how much longer a tab that the page has asked for may take to open.
@@ -104,6 +107,7 @@ type effectsTimes struct {
 	window, moving, opening time.Duration
 	quiet, none             time.Duration
 	named                   bool      // the caller has named the window
+	answer                  bool      // documents that are quiet say what they have seen
 	end                     time.Time // of the whole report; zero without one
 }
 
@@ -135,6 +139,7 @@ func effectsWanted(v any) effectsTimes {
 		opening: effectsOpening,
 		quiet:   effectsQuiet,
 		none:    effectsNone,
+		answer:  true,
 	}
 	switch v := v.(type) {
 	case bool:
@@ -291,7 +296,7 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	}
 	w.await(ctx)
 	start := time.Now()
-	w.settle(ctx, start.Add(times.window), times)
+	said := w.settle(ctx, start.Add(times.window), times)
 	out := effect.Report{WindowMS: time.Since(start).Milliseconds(), Unseen: w.unseen}
 	var seen PageEvents
 	var after PageWatch
@@ -301,7 +306,10 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 	}
 	describe(&out, w.page, seen)
 	if _, open := w.page.Dialog(); !open && !seen.Gone {
-		w.read(ctx, &out)
+		if seen.NewDocument {
+			said = nil // of the document before
+		}
+		w.read(ctx, &out, said)
 	} else if len(w.frames) > 0 {
 		out.Unseen = append(out.Unseen, "documents behind a dialog or gone")
 	}
@@ -315,24 +323,26 @@ func (w *effectsWatch) report(ctx context.Context, times effectsTimes, failed *f
 }
 
 // settle returns when nothing more is to be expected: the documents have been
-// quiet for a moment and no request or navigation is under way.
-func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsTimes) {
+// quiet for a moment and no request or navigation is under way. Documents of a watch that is
+// kept say then what they have seen; it is nil when something was waited for since.
+func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsTimes) (said []frameEffects) {
 	for ctx.Err() == nil {
+		said = nil
 		if left := time.Until(end); left > 0 {
-			w.quiet(ctx, left, times)
+			said = w.quiet(ctx, left, times)
 			if w.events == nil {
-				return
+				return said
 			}
 			// What a page does is reported by other ways than its answers, and may come later.
 			w.events.Reported(ctx)
 		} else if w.events == nil {
-			return
+			return nil
 		}
 		seen := w.events.Events()
 		_, open := w.page.Dialog()
 		arriving := seen.Pending > 0 || seen.Loading || seen.awaited() || seen.downloading()
 		if open || seen.Gone || seen.NewDocument || !arriving {
-			return
+			return said
 		}
 		until := end
 		if seen.Opening > 0 {
@@ -340,14 +350,15 @@ func (w *effectsWatch) settle(ctx context.Context, end time.Time, times effectsT
 		}
 		left := time.Until(until)
 		if left <= 0 {
-			return
+			return said
 		}
 		w.events.Next(ctx, left)
 	}
+	return nil
 }
 
 // quiet returns when no document has changed for a moment.
-func (w *effectsWatch) quiet(ctx context.Context, left time.Duration, times effectsTimes) {
+func (w *effectsWatch) quiet(ctx context.Context, left time.Duration, times effectsTimes) []frameEffects {
 	ctx, cancel := context.WithTimeout(ctx, left+times.moving+50*time.Millisecond)
 	defer cancel()
 	args := map[string]any{
@@ -356,12 +367,19 @@ func (w *effectsWatch) quiet(ctx context.Context, left time.Duration, times effe
 		"none_ms":    times.none.Milliseconds(),
 		"timeout_ms": left.Milliseconds(),
 		"moving_ms":  times.moving.Milliseconds(),
+		"answer":     times.answer && w.on.keeps(),
 	}
+	said := make([]frameEffects, len(w.frames))
 	var all sync.WaitGroup
-	for _, f := range w.frames {
-		all.Go(func() { _ = w.page.Call(ctx, f, "effects_quiet", args, nil) })
+	for i, f := range w.frames {
+		all.Go(func() {
+			if w.page.Call(ctx, f, "effects_quiet", args, &said[i]) != nil {
+				said[i] = frameEffects{}
+			}
+		})
 	}
 	all.Wait()
+	return said
 }
 
 // awaited reports whether a document was requested that nothing has come of yet: a download
@@ -445,8 +463,8 @@ func describeDownload(d Download) effect.Download {
 	return e
 }
 
-// read queries the documents for what they have seen.
-func (w *effectsWatch) read(ctx context.Context, out *effect.Report) {
+// read queries the documents for what they have seen, but for those that have said it.
+func (w *effectsWatch) read(ctx context.Context, out *effect.Report, said []frameEffects) {
 	ctx, cancel := context.WithTimeout(ctx, effectsCap)
 	defer cancel()
 	answers := make([]frameEffects, len(w.frames))
@@ -454,6 +472,10 @@ func (w *effectsWatch) read(ctx context.Context, out *effect.Report) {
 	args := map[string]any{"id": w.id, "keep": w.on.keeps()}
 	var all sync.WaitGroup
 	for i, f := range w.frames {
+		if said != nil && said[i].Known {
+			answers[i] = said[i]
+			continue
+		}
 		all.Go(func() {
 			switch err := w.page.Call(ctx, f, "effects_end", args, &answers[i]); {
 			case err == nil && !answers[i].Known, fault.CodeOf(err) == fault.PageNavigated,
@@ -465,15 +487,15 @@ func (w *effectsWatch) read(ctx context.Context, out *effect.Report) {
 		})
 	}
 	all.Wait()
-	var said []frameEffects
+	var known []frameEffects
 	for i, a := range answers {
 		if failed[i] != "" {
 			out.Unseen = append(out.Unseen, failed[i])
 			continue
 		}
-		said = append(said, a)
+		known = append(known, a)
 	}
-	addDocuments(out, said)
+	addDocuments(out, known)
 }
 
 // addDocuments adds what documents have seen.

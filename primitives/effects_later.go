@@ -45,6 +45,21 @@ func OnTab(ctx context.Context, all *Watches, owner string) context.Context {
 	return context.WithValue(ctx, watchesKey{}, watching{all, owner})
 }
 
+type beforeNextKey struct{}
+
+// BeforeNext marks an action that another one of the same owner follows at once. It waits less for what follows: the
+// next one tells what comes later.
+func BeforeNext(ctx context.Context) context.Context {
+	return context.WithValue(ctx, beforeNextKey{}, true)
+}
+
+func (t effectsTimes) beforeNext(ctx context.Context) effectsTimes {
+	if next, _ := ctx.Value(beforeNextKey{}).(bool); next && watchingIn(ctx).keeps() {
+		t.none = min(t.none, effectsNext)
+	}
+	return t
+}
+
 func watchingIn(ctx context.Context) watching {
 	on, _ := ctx.Value(watchesKey{}).(watching)
 	return on

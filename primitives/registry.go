@@ -135,6 +135,7 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 		return res
 	}
 	if times.window > 0 {
+		times = times.beforeNext(ctx)
 		watch := watchEffects(ctx, p)
 		defer func() { res.Effects = watch.report(ctx, times.within(args, start), res.Err) }()
 		if watch.silent > 0 {

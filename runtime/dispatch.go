@@ -37,6 +37,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 		return Reply{Err: err}
 	}
 	ctx = primitives.OnTab(ctx, &t.watches, j.call.Watcher)
+	if j.call.Next {
+		ctx = primitives.BeforeNext(ctx)
+	}
 	switch {
 	case j.call.Name == LaterEffects && j.call.Watcher != "":
 		return h.later(ctx, t, j, args)

@@ -23,7 +23,7 @@ import (
 // What is remembered.
 const (
 	age   = 30 * time.Minute
-	bytes = 24 << 20
+	bytes = 12 << 20
 )
 
 // Modes say what is remembered.

@@ -231,6 +231,24 @@ func TestAStateIsOfTheCallThatLeftIt(t *testing.T) {
 	}
 }
 
+// TestARingHoldsTheDataOfAnEventOnce fills a ring with long events: as many stay as fit.
+func TestARingHoldsTheDataOfAnEventOnce(t *testing.T) {
+	const limit, long = 1_000_000, 10_000
+	ring := record.NewRing(time.Hour, limit)
+	l := record.NewLog(record.Header{}, nil, ring)
+	for range 300 {
+		l.Put(record.KindConsole, 1, record.Console{Text: strings.Repeat("x", long)})
+	}
+	events := ring.Events()
+	if n := len(events); n < limit/(long+1000) || n > limit/long {
+		t.Errorf("%d events of %d bytes are remembered in %d bytes", n, long, limit)
+	}
+	newest := events[len(events)-1]
+	if text, err := record.Of[record.Console](newest); err != nil || len(text.Text) != long {
+		t.Errorf("the newest event: %v", err)
+	}
+}
+
 // TestARemovedTabLeavesTheRing opens and closes tabs whose addresses are long.
 func TestARemovedTabLeavesTheRing(t *testing.T) {
 	const limit = 50_000

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"sync"
@@ -66,6 +67,11 @@ func (r *Ring) Resource(res Resource) error {
 func (r *Ring) Event(e Event, line []byte, names []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// A line has the data of its event in it: they are held once, and without the room that an encoder leaves.
+	line = bytes.Clone(line)
+	if i := bytes.LastIndex(line, e.Data); i >= 0 && len(e.Data) > 0 {
+		e.Data = line[i : i+len(e.Data) : i+len(e.Data)]
+	}
 	k := kept{e, line, names}
 	for _, n := range names {
 		if h := r.resources[n]; h != nil {
@@ -86,8 +92,10 @@ func (r *Ring) Event(e Event, line []byte, names []string) error {
 	return nil
 }
 
-// size is what an event takes: its line, and its data, which are held beside it.
-func (k kept) size() int { return len(k.line) + len(k.event.Data) }
+// size is what an event takes: its line, which has its data in it, and what is held of an event beside that.
+func (k kept) size() int { return len(k.line) + keptBeside }
+
+const keptBeside = 160
 
 // forget takes an event out, or keeps it as the newest about its subject; r.mu is held. A tab that
 // is gone has no newest state.

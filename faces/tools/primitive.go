@@ -183,6 +183,7 @@ func (c *Call) do(
 		Progress:  progress,
 		OwnWords:  !c.named,
 		Watcher:   watcher,
+		Next:      c.next,
 	})
 	if name != "a11y.events.read" {
 		c.Announced = append(c.Announced, c.set.piggybacked.Take(p.tab.Workspace)...)

@@ -39,6 +39,8 @@ type Call struct {
 	waits bool
 	// began is when the call was taken.
 	began time.Time
+	// next: the client's next action follows at once.
+	next bool
 	// later is what came of earlier actions.
 	later []string
 }

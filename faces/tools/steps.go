@@ -137,6 +137,7 @@ func (c *Call) doSteps(ctx context.Context, p page, steps []preparedStep) (*Answ
 	results := []any{}
 	result := inBrief(map[string]any{"page": p.handle(), "url": p.tab.URL})
 	for i, one := range steps {
+		one.call.next = i+1 < len(steps) && steps[i+1].name == "act"
 		out, err := one.tool.Do(ctx, one.call)
 		c.Announced = append(c.Announced, one.call.Announced...)
 		c.Said = append(c.Said, one.call.Said...)

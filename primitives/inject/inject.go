@@ -6,7 +6,7 @@
 // # Shape
 //
 // Library is one script. It is evaluated once per document in an isolated
-// world and defines there
+// world, when the document is called first, and defines there
 //
 //	outrider(fn, argsJSON)   -> answer as JSON text, or a promise of it
 //	outrider.keep(element)   -> handle (string)

@@ -54,7 +54,7 @@ func (l *commandLog) take() (sent map[string]int, size int) {
 }
 
 // A page of 20 frames is navigated to and read with few commands: the title is not asked for at each stage of each
-// frame, and the library goes to the page alone.
+// frame, and the library goes to the tab once.
 func TestCommandsOfTwentyFrames(t *testing.T) {
 	browsertest.Require(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,7 @@ func TestCommandsOfTwentyFrames(t *testing.T) {
 	if sent["Page.createIsolatedWorld"] > 21 || sent["Runtime.evaluate"] > 24 || sent["DOM.describeNode"] > 0 {
 		t.Errorf("a first snapshot of 20 frames: %v", sent)
 	}
-	if size > 600_000 {
+	if size > 60_000 {
 		t.Errorf("a first snapshot of 20 frames sent %d bytes", size)
 	}
 	again := snapshot()
@@ -118,7 +118,7 @@ func TestCommandsOfTwentyFrames(t *testing.T) {
 	if sent, _ := commands.take(); sent["Runtime.evaluate"] > 1 || sent["Page.createIsolatedWorld"] > 0 {
 		t.Errorf("a second snapshot of 20 frames: %v", sent)
 	}
-	// A frame gets its library when something is done in it, and knows its elements by the refs that it never gave.
+	// A frame begins its library when something is done in it, and knows its elements by the refs that it never gave.
 	r := registry.Invoke(ctx, tab, "pointer.click", fmt.Appendf(nil, `{"locator":{"ref":%q}}`, refs[2]))
 	if r.Err != nil {
 		t.Fatal(r.Err)

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,6 +120,14 @@ func BenchmarkDrivers(b *testing.B) {
 			"Playwright", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"),
 			"node", "../../testdata/drivers/playwright.mjs",
 		),
+		startDriver(
+			b, "Outrider over MCP", absent("OUTRIDER_PROGRAM", "its program was not built"),
+			"node", "../../testdata/drivers/mcp.mjs", os.Getenv("OUTRIDER_PROGRAM"), "mcp",
+		),
+		startDriver(
+			b, "@playwright/mcp", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"),
+			append([]string{"node", "../../testdata/drivers/mcp.mjs"}, playwrightMCP(b)...)...,
+		),
 	}
 	base := peerServer(b)
 	p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: base, tab: browsertest.Tab(b)}
@@ -178,7 +187,7 @@ func BenchmarkDrivers(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			for i, name := range append([]string{"floor", "ours"}, names(others)...) {
 				if len(row.times[i]) > 0 {
-					b.ReportMetric(float64(row.median(i).Microseconds())/1e3, "ms/"+name)
+					b.ReportMetric(float64(row.median(i).Microseconds())/1e3, "ms/"+strings.ReplaceAll(name, " ", "-"))
 				}
 			}
 			table.rounds = len(row.times[0])
@@ -209,6 +218,18 @@ func BenchmarkDrivers(b *testing.B) {
 		"navigate, 20 frames", "/frames", "navigate "+base+"/frames",
 		then(func() { p.at("/frames") }, idle), then(func() { p.navigateFloor("/frames") }, idle),
 	)
+	snapshot := func() { p.invoke("page.snapshot", `{"max_nodes":20000,"max_bytes":4000000}`) }
+	for _, c := range []struct{ name, path string }{
+		{"first snapshot of a form", "/form"}, {"first snapshot of 20 frames", "/frames"},
+	} {
+		run(c.name, c.path, "first "+base+c.path, func() time.Duration {
+			p.at(c.path)
+			return timed(snapshot)()
+		}, func() time.Duration {
+			p.navigateFloor(c.path)
+			return timed(func() { p.ask(snapshotFloor) })()
+		})
+	}
 	run("click", "/", "click", timed(func() {
 		p.invoke("pointer.click", `{"locator":{"selector":"#go"}}`)
 	}), timed(p.clickFloor))
@@ -258,10 +279,10 @@ func BenchmarkDrivers(b *testing.B) {
 			}
 		}))
 	}
-	run("snapshot of 5,000 elements", "/goods", "snapshot", timed(func() {
-		p.invoke("page.snapshot", `{"max_nodes":20000,"max_bytes":4000000}`)
-	}),
-		timed(func() { p.ask(snapshotFloor) }))
+	run(
+		"snapshot of 5,000 elements", "/goods", "snapshot",
+		timed(snapshot), timed(func() { p.ask(snapshotFloor) }),
+	)
 	run("picture, JPEG", "/high", "picture", timed(func() {
 		p.invoke("browser.screenshot", `{"format":"jpeg","quality":80}`)
 	}), timed(func() {
@@ -308,6 +329,22 @@ func BenchmarkDrivers(b *testing.B) {
 	if err := os.WriteFile(page, table.markdown(found.Path, others), 0o644); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// playwrightMCP is the command of Playwright's server, where npm has installed it.
+func playwrightMCP(b *testing.B) []string {
+	found, err := launch.Find("", "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	command := []string{
+		"node", filepath.Join(os.Getenv("PLAYWRIGHT_DIR"), "node_modules", "@playwright", "mcp", "cli.js"),
+		"--headless", "--isolated", "--executable-path", found.Path,
+	}
+	if os.Geteuid() == 0 {
+		command = append(command, "--no-sandbox")
+	}
+	return command
 }
 
 func names(drivers []*driver) []string {
@@ -384,6 +421,9 @@ func (t *driverTable) markdown(program string, others []*driver) []byte {
 - *Snapshot* is `+
 		"`page.snapshot`, `ariaSnapshot` of Playwright and the browser's accessibility tree as chromedp gives it"+`.
   The raw one is a walk of the page in one evaluate.
+- *First snapshot* is the first call in a document that a navigation has just brought.
+- Over MCP a call goes to a server of its own process: `+"`outrider mcp`"+` and Playwright's. There a click says what
+  followed, and Outrider waits for that; a snapshot is cut to what an agent can read.
 - *Late element* is the time from the insertion of an element to the answer of the call that waits for it.
 - Playwright waits for `+"`load`"+
 		` and for the actions that a click starts. Outrider does a hit test before and during it.

@@ -47,6 +47,8 @@ type Call struct {
 	// Watcher is who acts, for faces whose answers say what followed: with it an action goes on to be watched after
 	// its reply, and what comes then is told with the watcher's next action on the tab, or by LaterEffects.
 	Watcher string
+	// Next: the Watcher's next action follows at once, and tells what this one brings later.
+	Next bool
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)

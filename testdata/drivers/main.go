@@ -1,8 +1,9 @@
 // Command drivers does with chromedp what BenchmarkDrivers of runtime/browser does with Outrider, one operation for
 // each line of stdin, and says how long it took. It is a module of its own, so that chromedp is nobody else's
-// dependency. make bench-drivers builds and starts it, and playwright.mjs beside it, which speaks the same lines.
+// dependency. make bench-drivers builds and starts it, and playwright.mjs and mcp.mjs beside it, which speak the
+// same lines. first navigates, and times the snapshot after it.
 //
-//	version | open URL | navigate URL | click | fill | type | evaluate | extract ROWS | snapshot | picture | late |
+//	version | open URL | navigate URL | first URL | click | fill | type | evaluate | extract ROWS | snapshot | picture | late |
 //	cold URL
 //
 // The answer is a number of milliseconds, "none" for what the driver does not have, or "error: " and a reason. Of
@@ -158,13 +159,12 @@ func (d *driver) run(op, arg string) (took time.Duration, err error) {
 			err, wanted(fmt.Sprint(len(got)) == arg && got[1].Title == "Item 1", "%d records of %s", len(got), arg),
 		)
 	case "snapshot":
-		var tree accessibility.GetFullAXTreeResult
-		took, tree, err = timed(d, func(
-			ctx context.Context, t *chromedp.Target,
-		) (accessibility.GetFullAXTreeResult, error) {
-			return cdp.Call(ctx, t, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-		})
-		err = cmp.Or(err, wanted(len(tree.Nodes) > 1000, "%d nodes", len(tree.Nodes)))
+		took, err = snapshot(d, 1000)
+	case "first":
+		if err := chromedp.Do(d.tab, chromedp.Navigate(arg)); err != nil {
+			return 0, err
+		}
+		took, err = snapshot(d, 3)
 	case "picture":
 		quality := int64(80)
 		took, _, err = timed(d, func(ctx context.Context, t *chromedp.Target) (page.CaptureScreenshotResult, error) {
@@ -186,6 +186,16 @@ func (d *driver) run(op, arg string) (took time.Duration, err error) {
 		return 0, errNone
 	}
 	return took, err
+}
+
+// snapshot reads the browser's accessibility tree, which has more than so many nodes.
+func snapshot(d *driver, least int) (took time.Duration, err error) {
+	took, tree, err := timed(d, func(
+		ctx context.Context, t *chromedp.Target,
+	) (accessibility.GetFullAXTreeResult, error) {
+		return cdp.Call(ctx, t, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	})
+	return took, cmp.Or(err, wanted(len(tree.Nodes) > least, "%d nodes", len(tree.Nodes)))
 }
 
 func timed[T any](d *driver, action chromedp.Action[T]) (took time.Duration, value T, err error) {

@@ -67,6 +67,12 @@ const ops = {
     wanted(took[1].length > 50_000, `a snapshot of ${took[1].length}`);
     return took;
   },
+  async first(page, url) {
+    await page.goto(url);
+    const took = await timed(() => page.locator('body').ariaSnapshot());
+    wanted(took[1].includes('- '), 'the snapshot is empty');
+    return took;
+  },
   picture: (page) => timed(() => page.screenshot({ type: 'jpeg', quality: 80 })),
   async late(page) {
     await page.evaluate('later()');

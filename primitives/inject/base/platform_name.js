@@ -4,4 +4,4 @@
 
 queries.platform_name = ({ name }) => ({ platform: Object.hasOwn(globalThis, name) && !ourGlobals.includes(name) });
 
-const ourGlobals = ['outrider', 'outriderMemory', 'outriderRefs', 'outriderWorld'];
+const ourGlobals = ['outrider', 'outriderInstall', 'outriderMemory', 'outriderRefs', 'outriderWorld'];

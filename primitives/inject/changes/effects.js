@@ -67,9 +67,9 @@ const layers =
   'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [popover]';
 
 /** layersShown are the layers that a person can see now, and what they are: one that closes may lose its role. */
-function layersShown() {
+function layersShown(roots = withShadows(document)) {
   const found = new Map();
-  for (const root of withShadows(document))
+  for (const root of roots)
     for (const node of queryIn(root, layers))
       if (rendered(node) && !unexposed(node)) found.set(node, effectTarget(node));
   return found;
@@ -125,9 +125,9 @@ function appearing(before) {
 const longestLater = 10000;
 
 /** laterOf is what came in the watched document since the answer, null where nothing is kept. */
-function laterOf(watch) {
+function laterOf(watch, roots) {
   if (!watch || !watch.answered()) return null;
-  const report = watch.later();
+  const report = watch.later(roots);
   markReported(report.texts.concat(report.passed));
   return report;
 }
@@ -156,11 +156,14 @@ function valueHeldBy(node) {
 }
 
 queries.effects_begin = ({ id, keep }) => {
-  const earlier = laterOf(effectsNow);
+  const roots = withShadows(document); // to find them is most of the work on a large page
+  const earlier = laterOf(effectsNow, roots);
   if (effectsNow) effectsNow.end();
   const animationsBefore = new Set(documentAnimationsOf(document));
-  let all = noted(layersShown(), focusedNode());
+  const all = noted(layersShown(roots), focusedNode());
   let since = null; // the answer
+  let open = false; // the answer may be taken back
+  let shown = null; // the layers of the newest report
   let ends = Infinity;
   const told = new Map(); // control -> what it held when that was told: a page takes values back without an event
   const note = (to, node) => {
@@ -229,9 +232,10 @@ queries.effects_begin = ({ id, keep }) => {
     for (const name of effectEvents) unlisten(globalThis, name, onEvent, true);
     for (const name of inputEvents) unlisten(globalThis, name, onInput, true);
   };
-  const reported = (from) => {
+  const reported = (from, within) => {
     const now = focusedNode();
-    const layersNow = layersShown();
+    const layersNow = layersShown(within);
+    shown = layersNow;
     const only = (some, others) =>
       [...some]
         .filter(([node]) => !others.has(node))
@@ -255,7 +259,7 @@ queries.effects_begin = ({ id, keep }) => {
       })
     };
   };
-  for (const root of withShadows(document))
+  for (const root of roots)
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
   for (const name of effectEvents) listen(globalThis, name, onEvent, { capture: true, passive: true });
   for (const name of inputEvents) listen(globalThis, name, onInput, { capture: true, passive: true });
@@ -295,14 +299,38 @@ queries.effects_begin = ({ id, keep }) => {
       return reported(all);
     },
     answered: () => since !== null,
-    /** later is what came since the answer or the last report of it, and notes anew from then on. */
-    later: () => {
+    /** answer reports what followed. What comes then is noted as later, unless reopen is called. */
+    answer: () => {
       take(observer.takeRecords());
+      const report = reported(all);
+      since = noted(shown, focusedNode());
+      ends = performance.now() + longestLater;
+      open = true;
+      return report;
+    },
+    /** reopen takes the answer back: what came since is of the same action. */
+    reopen: () => {
+      if (!open) return;
+      take(observer.takeRecords());
+      const more = since;
+      since = null;
+      open = false;
+      ends = Infinity;
+      told.clear();
+      for (const kind of Object.keys(all.dom)) all.dom[kind] += more.dom[kind];
+      for (const kind of ['values', 'texts', 'refused']) for (const node of more[kind]) all[kind].add(node);
+      all.passed = all.passed.concat(more.passed).slice(0, mostTexts);
+      for (const node of all.texts) if (!isConnected(node)) passing(all, node);
+    },
+    /** later is what came since the answer or the last report of it, and notes anew from then on. */
+    later: (within) => {
+      take(observer.takeRecords());
+      open = false;
       for (const [node, held] of told) {
         if (since && JSON.stringify(valueHeldBy(node)) !== held) since.values.add(node);
       }
-      const report = since && reported(since);
-      since = noted(layersShown(), focusedNode());
+      const report = since && reported(since, within);
+      since = noted(shown, focusedNode()); // a report was made just before
       ends = performance.now() + longestLater;
       return report;
     },
@@ -310,15 +338,29 @@ queries.effects_begin = ({ id, keep }) => {
   return { watching: true, earlier };
 };
 
-queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms }) => {
+/**
+ * effects_quiet waits until the document is quiet. With answer, the watch is one that is kept, and what followed is
+ * reported as effects_end would: who needs no other wait saves that call.
+ */
+queries.effects_quiet = ({ id, quiet_ms, none_ms, timeout_ms, moving_ms, answer }) => {
   if (!effectsNow || effectsNow.id !== id) return { quiet: true };
-  return effectsNow.quiet(quiet_ms, none_ms, timeout_ms, moving_ms);
+  const watch = effectsNow;
+  if (answer) watch.reopen();
+  const waited = watch.quiet(quiet_ms, none_ms, timeout_ms, moving_ms);
+  if (!answer) return waited;
+  return waited.then((quiet) => {
+    if (effectsNow !== watch) return quiet;
+    const report = watch.answer();
+    markReported(report.texts.concat(report.passed));
+    return { ...quiet, known: true, ...report };
+  });
 };
 
 /** effects_end reports what followed. A watch that is kept goes on, for what comes after the answer. */
 queries.effects_end = ({ id, keep }) => {
   if (!effectsNow || effectsNow.id !== id) return { known: false };
   const watch = effectsNow;
+  watch.reopen();
   const report = watch.report();
   if (keep) watch.later();
   else watch.end();

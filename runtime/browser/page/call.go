@@ -147,7 +147,7 @@ func (p *Page) runAt(
 
 func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token string) world.Invocation) ([]byte, error) {
 	w := at.document.World()
-	var install, calls []*cdp.Call
+	var calls []*cdp.Call
 	behind := false // the library is installed behind the call
 	release := func() {}
 	var err error
@@ -173,18 +173,28 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			w = at.document.Claimed()
 			if w == nil {
 				w, err = p.makeWorld(ctx, at)
+			} else {
+				// Until it has the library, a call must not take the token of the claim for that of one that has.
+				w = world.New(w.Context)
 			}
 			if err != nil {
 				return nil, err
 			}
-			begin, v := p.beginning(at, w), make(w.Token)
+			v := make(w.Token)
+			call := v.Command(at.session, w)
 			behind = v.WithoutLibrary
 			if behind {
-				begin[0].OnReply, begin[1].OnReply = p.client.LogFailure("installing the page library"),
-					p.client.LogFailure("beginning a document")
-				calls, err = p.client.Start(ctx, append([]cdp.Command{v.Command(at.session, w)}, begin...)...)
-			} else if calls, err = p.client.Start(ctx, append(begin, v.Command(at.session, w))...); err == nil {
-				install, calls = calls[:2], calls[2:]
+				begin := p.beginning(at, w)
+				begin.OnReply = p.client.LogFailure("beginning a document")
+				calls, err = p.client.Start(ctx, call, begin)
+			} else {
+				var sent *cdp.Call
+				sent, err = p.begin(ctx, at, w, call)
+				calls = []*cdp.Call{sent}
+				if err == nil {
+					at.document.SetWorld(w)
+					release() // a first call that waits for something must not block the others
+				}
 			}
 		}
 	}
@@ -192,27 +202,6 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 		return nil, err
 	}
 	primitives.Sent(ctx)
-	if install != nil {
-		defer p.client.Forget(calls...)
-		for i, call := range install {
-			result, err := p.awaitPage(ctx, at, call)
-			if err != nil {
-				p.client.Forget(install[i:]...)
-				at.document.Forget(w)
-				return nil, beforeStart(p.classify(ctx, at, err))
-			}
-			if x := cdp.Member(result, "exceptionDetails"); x != nil {
-				p.client.Forget(install[i:]...)
-				return nil, &fault.Error{
-					Code:    fault.Internal,
-					Message: "installing the page library failed",
-					Err:     world.Exception(x),
-				}
-			}
-		}
-		at.document.SetWorld(w)
-		release() // a first call that waits for something must not block the others
-	}
 	started := p.probeStart(at, w)
 	result, err := p.awaitPage(ctx, at, calls[0])
 	began := started()
@@ -379,8 +368,68 @@ func (p *Page) makeWorld(ctx context.Context, at resolvedFrame) (*world.World, e
 	return world.New(id), nil
 }
 
-// beginning makes a new world ours.
-func (p *Page) beginning(at resolvedFrame, w *world.World) []cdp.Command {
+// beginning makes a new world ours, where the document has been offered the library.
+func (p *Page) beginning(at resolvedFrame, w *world.World) cdp.Command {
 	prefix, from := p.refs.Begin(p.refFrame(at.id))
-	return []cdp.Command{world.InstallCommand(at.session, w), world.BeginCommand(at.session, w, prefix, from)}
+	return world.BeginCommand(at.session, w, prefix, from)
+}
+
+// begin makes a new world ours and sends the first call right behind. Where the document turns out to have been offered
+// no library, the call was stale: it is sent once more, behind the library.
+func (p *Page) begin(
+	ctx context.Context, at resolvedFrame, w *world.World, call cdp.Command,
+) (sent *cdp.Call, err error) {
+	begin := p.beginning(at, w)
+	began := false
+	if p.offered.Load() && at.session == p.session {
+		sent, began, err = p.tryBegin(ctx, at, w, begin, call)
+	}
+	if err != nil || began {
+		return sent, err
+	}
+	sent, began, err = p.tryBegin(ctx, at, w, world.InstallCommand(at.session, w), begin, call)
+	if err == nil && !began {
+		err = fault.New(fault.Internal, "installing the page library failed")
+	}
+	p.offerLibrary()
+	return sent, err
+}
+
+// tryBegin sends commands of which the last is a call and the one before it begins the world.
+func (p *Page) tryBegin(
+	ctx context.Context, at resolvedFrame, w *world.World, commands ...cdp.Command,
+) (call *cdp.Call, began bool, err error) {
+	calls, err := p.client.Start(ctx, commands...)
+	if err != nil {
+		return nil, false, err
+	}
+	last := len(calls) - 1
+	for _, c := range calls[:last] {
+		result, err := p.awaitPage(ctx, at, c)
+		if err != nil {
+			p.client.Forget(calls...)
+			at.document.Forget(w)
+			return nil, false, beforeStart(p.classify(ctx, at, err))
+		}
+		if x := cdp.Member(result, "exceptionDetails"); x != nil {
+			p.client.Forget(calls...)
+			return nil, false, &fault.Error{
+				Code:    fault.Internal,
+				Message: "installing the page library failed",
+				Err:     world.Exception(x),
+			}
+		}
+		began = world.Began(result)
+	}
+	if !began {
+		p.client.Forget(calls...)
+	}
+	return calls[last], began, nil
+}
+
+// offerLibrary gives the documents that come to the tab a function that installs the page library, once.
+func (p *Page) offerLibrary() {
+	if p.offered.CompareAndSwap(false, true) {
+		p.client.Post(world.OfferCommand(p.session))
+	}
 }

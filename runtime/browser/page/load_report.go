@@ -260,12 +260,10 @@ func (p *Page) awaitLoadReport(ctx context.Context, n *navigation) []byte {
 			at.document.Built()
 			break
 		}
-		// The library is longer than the pipe to the browser holds. Calls wait for it, the navigation need not.
-		go func() {
-			defer at.document.Built()
-			p.client.Post(p.beginning(at, report.world)...)
-			at.document.SetWorld(report.world)
-		}()
+		// Should the document have no library, a call that follows finds no token, and begins anew.
+		p.client.Post(p.beginning(at, report.world))
+		at.document.SetWorld(report.world)
+		at.document.Built()
 	default: // somebody else is making it
 	}
 	return report.answer

@@ -104,6 +104,7 @@ func (n *navigation) run(ctx context.Context, opts primitives.NavigateOptions) e
 	}
 	navigating := calls[len(calls)-1]
 	defer p.client.Forget(navigating)
+	p.offerLibrary() // it reaches the page before the document does
 	watched := n.watchThread()
 	defer watched()
 	result, err := n.answer(ctx, navigating)

@@ -69,6 +69,8 @@ type Page struct {
 	calls atomic.Int64
 	// captures counts those under way: see Capture.
 	captures atomic.Int32
+	// offered: see offerLibrary.
+	offered atomic.Bool
 	// cast: a screencast runs, see KeepsCast.
 	cast bool
 }

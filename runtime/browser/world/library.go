@@ -14,9 +14,23 @@ import (
 // Name is the name of our isolated world in every frame.
 const Name = "outrider"
 
+// OfferCommand gives each document that comes to a session a function that installs the page library. It is sent once:
+// the library is longer than the pipe to the browser holds, and takes longer to arrive than to run.
+func OfferCommand(s *cdp.Session) cdp.Command {
+	const head, tail = `{"source":"globalThis.outriderInstall=()=>{`, `};","worldName":"` + Name + `"}`
+	source := library()
+	b := make([]byte, 0, len(source)+len(head)+len(tail))
+	b = append(append(b, head...), source[1:len(source)-1]...)
+	return cdp.Command{
+		Session: s.ID,
+		Method:  "Page.addScriptToEvaluateOnNewDocument",
+		Params:  append(b, tail...),
+	}
+}
+
 // InstallCommand installs the page library, which does nothing where it is
-// installed already. Its text is the same each time: the browser compiles it
-// once for a process, which saves more than half of what it costs.
+// installed already. It is for documents without the function of OfferCommand. Its text is the same each time: the
+// browser compiles it once for a process, which saves more than half of what it costs.
 func InstallCommand(s *cdp.Session, w *World) cdp.Command {
 	source := library()
 	b := make([]byte, 0, len(source)+64)
@@ -25,13 +39,19 @@ func InstallCommand(s *cdp.Session, w *World) cdp.Command {
 	return evaluateQuietly(s, w, b)
 }
 
-// BeginCommand sets the token of a world, and where the refs of its
-// document begin.
+// BeginCommand installs the library where the document has the function of OfferCommand, and sets the token of a
+// world and where the refs of its document begin. Began reads its answer.
 func BeginCommand(s *cdp.Session, w *World, refPrefix string, refFrom int) cdp.Command {
-	b := append([]byte(`{"expression":"globalThis.outriderWorld='`), w.Token...)
-	b = append(append(b, `';globalThis.outrider.numberRefs('`...), refPrefix...)
-	b = strconv.AppendInt(append(b, `',`...), int64(refFrom), 10)
-	return evaluateQuietly(s, w, append(b, `)"`...))
+	b := append([]byte(nil), `{"expression":"if(Object.hasOwn(globalThis,'outriderInstall'))outriderInstall();`+
+		`Object.hasOwn(globalThis,'outrider')&&(globalThis.outrider.numberRefs('`...)
+	b = append(append(b, refPrefix...), `',`...)
+	b = append(append(strconv.AppendInt(b, int64(refFrom), 10), `),globalThis.outriderWorld='`...), w.Token...)
+	return evaluateQuietly(s, w, append(b, `',true)"`...))
+}
+
+// Began reports whether BeginCommand found the library. Otherwise it has done nothing.
+func Began(result []byte) bool {
+	return string(cdp.Member(cdp.Member(result, "result"), "value")) != "false"
 }
 
 // ClaimCommand sets the token of a world that gets no library of its own for now, and says where
