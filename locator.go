@@ -15,13 +15,15 @@ type Locator struct {
 	Role string     `json:"role,omitempty"`
 	Name *TextMatch `json:"name,omitempty"`
 	// Label is the text of a label of a control, Placeholder its placeholder,
-	// TestID the value of data-testid or its kin.
+	// TestID the value of data-testid or its kin. Near is what a control without a
+	// name is called, as a snapshot shows it.
 	Label       *TextMatch `json:"label,omitempty"`
+	Near        *TextMatch `json:"near,omitempty"`
 	Placeholder *TextMatch `json:"placeholder,omitempty"`
 	TestID      *TextMatch `json:"test_id,omitempty"`
 	// HasText is a part of the element's text.
 	HasText *TextMatch `json:"has_text,omitempty"`
-	// Exact makes case matter in Name, Label, Placeholder and HasText.
+	// Exact makes case matter in Name, Label, Near, Placeholder and HasText.
 	Exact bool   `json:"exact,omitempty"`
 	XPath string `json:"xpath,omitempty"`
 	// Ref names an element of a snapshot, such as e12. It stands alone.

@@ -219,7 +219,9 @@ type KeyboardPressResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -504,38 +506,37 @@ type PageHoverArgs struct {
 // PageHoverResult is the result of [Tab.PageHover].
 type PageHoverResult struct {
 	// The element matches :hover afterwards.
-	Hovered  bool       `json:"hovered"`
-	Target   TargetInfo `json:"target"`
+	Hovered bool `json:"hovered"`
+	Target  struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
 	WaitedMS int        `json:"waited_ms"`
 	X        float64    `json:"x"`
 	Y        float64    `json:"y"`
 	Frame    *FrameInfo `json:"frame"`
 	Ref      string     `json:"ref"`
-}
-
-// TargetInfo is the element that a pointer action was for, as it was before.
-type TargetInfo struct {
-	BoundingBox  Box    `json:"bounding_box"`
-	TagName      string `json:"tag_name"`
-	AriaDisabled string `json:"aria_disabled"`
-	ClassName    string `json:"class_name"`
-	// Its ARIA role, its own or that of its tag.
-	ComputedRole string `json:"computed_role"`
-	DataTestid   string `json:"data_testid"`
-	Disabled     bool   `json:"disabled"`
-	ID           string `json:"id"`
-	// Its accessible name.
-	Name     string `json:"name"`
-	Point    *Point `json:"point"`
-	Role     string `json:"role"`
-	Text     string `json:"text"`
-	Type     string `json:"type"`
-	Viewport *struct {
-		Height  float64 `json:"height"`
-		Width   float64 `json:"width"`
-		ScrollX float64 `json:"scroll_x"`
-		ScrollY float64 `json:"scroll_y"`
-	} `json:"viewport"`
 }
 
 // FrameInfo is the frame that an element is in.
@@ -620,7 +621,9 @@ type PageSelectResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -665,6 +668,9 @@ type PageSnapshotArgs struct {
 	Offset *int `json:"offset,omitempty"`
 	// Read only the part of the page that this element holds.
 	Ref string `json:"ref,omitempty"`
+	// Tell what each of several controls of one name belongs to; interactive_only
+	// does.
+	Siblings bool `json:"siblings,omitempty"`
 	// Id of an earlier snapshot with the same options: answer only what is
 	// different.
 	Since string `json:"since,omitempty"`
@@ -735,19 +741,25 @@ type PageSnapshotResult struct {
 		Level     int    `json:"level"`
 		Message   string `json:"message"`
 		Name      string `json:"name"`
-		Options   int    `json:"options"`
-		Position  string `json:"position"`
-		Pressed   any    `json:"pressed"`
-		Readonly  bool   `json:"readonly"`
-		Ref       string `json:"ref"`
-		Required  bool   `json:"required"`
-		Scrolls   string `json:"scrolls"`
-		Selected  bool   `json:"selected"`
-		Sort      string `json:"sort"`
-		Text      string `json:"text"`
-		Type      string `json:"type"`
-		URL       string `json:"url"`
-		Value     string `json:"value"`
+		// What a control without a name is called: by what stands beside it, its
+		// tooltip or its icon.
+		Near string `json:"near"`
+		// What tells a repeated control from the others of its name. With
+		// interactive_only or siblings.
+		Of       string `json:"of"`
+		Options  int    `json:"options"`
+		Position string `json:"position"`
+		Pressed  any    `json:"pressed"`
+		Readonly bool   `json:"readonly"`
+		Ref      string `json:"ref"`
+		Required bool   `json:"required"`
+		Scrolls  string `json:"scrolls"`
+		Selected bool   `json:"selected"`
+		Sort     string `json:"sort"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		URL      string `json:"url"`
+		Value    string `json:"value"`
 	} `json:"nodes"`
 	Text string `json:"text"`
 }
@@ -858,9 +870,33 @@ type PointerClickResult struct {
 	Modifiers []string `json:"modifiers"`
 	// What was there before the click: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
-	Target TargetInfo `json:"target"`
-	X      float64    `json:"x"`
-	Y      float64    `json:"y"`
+	Target struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
@@ -969,7 +1005,9 @@ type TextInsertResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -1046,7 +1084,9 @@ type TextTypeResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`

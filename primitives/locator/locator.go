@@ -43,6 +43,7 @@ type locatorFields struct {
 	Role         *string         `json:"role"`
 	Name         *textMatch      `json:"name"`
 	Label        *textMatch      `json:"label"`
+	Near         *textMatch      `json:"near"`
 	Placeholder  *textMatch      `json:"placeholder"`
 	TestID       *textMatch      `json:"test_id"`
 	HasText      *textMatch      `json:"has_text"`
@@ -147,6 +148,7 @@ func (in *locatorFields) check(l *Locator) error {
 		for name, m := range map[string]*textMatch{
 			"name":        at.Name,
 			"label":       at.Label,
+			"near":        at.Near,
 			"placeholder": at.Placeholder,
 			"test_id":     at.TestID,
 			"has_text":    at.HasText,
@@ -156,7 +158,8 @@ func (in *locatorFields) check(l *Locator) error {
 			}
 		}
 		if at.Ref != nil {
-			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Placeholder != nil || at.TestID != nil
+			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Near != nil ||
+				at.Placeholder != nil || at.TestID != nil
 			if named || at.Selector != nil || at.XPath != nil || at.Within != nil || at.Nth != nil {
 				return badLocator("ref names one element and stands alone", []string{"ref"})
 			}
@@ -186,7 +189,7 @@ func badLocator(message string, fields []string) error {
 
 // extensionMembers are the members that upstream's locators do not have.
 var extensionMembers = []string{
-	"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "nth", "fallback",
+	"ref", "xpath", "role", "name", "label", "near", "placeholder", "test_id", "has_text", "within", "nth", "fallback",
 }
 
 // extendedLocator reports whether a locator may have one of them. It is a cheap

@@ -60,7 +60,7 @@ func Reads(primitive, argument string) bool {
 
 // added are the members of locators that this host added.
 var added = []string{
-	"ref", "role", "name", "label", "placeholder", "test_id",
+	"ref", "role", "name", "label", "near", "placeholder", "test_id",
 	"has_text", "xpath", "within", "nth", "exact", "strict", "pierce",
 }
 

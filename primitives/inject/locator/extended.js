@@ -4,7 +4,7 @@
 // match all members.
 
 const extensions = [
-  'ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'nth', 'fallback'
+  'ref', 'xpath', 'role', 'name', 'label', 'near', 'placeholder', 'test_id', 'has_text', 'within', 'nth', 'fallback'
 ];
 
 /** isExtended: the locator has a member that upstream's do not know. */
@@ -260,6 +260,9 @@ function locateExtended(locator) {
   return narrowed(locator, nodes, trace);
 }
 
+/** nearMark is what a control without a name is called, as a snapshot shows it. */
+const nearMark = (words) => words && '≈' + words;
+
 /** roleWord is a role as roleOf answers it. */
 function roleWord(role) {
   const word = String(role).trim().toLowerCase();
@@ -307,6 +310,13 @@ function narrowed(locator, nodes, trace) {
     const role = roleWord(locator.role);
     keepOnly('role', (node) => (roleOf(node) === role || writtenPart(node) === role) && !leavesOut(node, known));
   }
+  if (given('near')) {
+    const test = nameTest(locator.near, locator.exact, false);
+    keepOnly('near', (node) => {
+      const words = besideOf(node, known);
+      return words !== '' && test(words);
+    });
+  }
   if (given('name')) {
     const test = nameTest(locator.name, locator.exact, false);
     const before = nodes;
@@ -318,7 +328,7 @@ function narrowed(locator, nodes, trace) {
       const names = new Set(
         before
           .slice(0, 200)
-          .map((node) => cut(safeName(node, known), 80))
+          .map((node) => cut(safeName(node, known) || nearMark(besideOf(node, known)), 80))
           .filter((name) => name !== '')
       );
       trace.nearest = [...names].slice(0, maxNearest);
