@@ -153,7 +153,7 @@ func (l Locator) Has(inner Locator) Locator {
 
 // Near picks the element whose box is nearest to one of other, in the same document.
 func (l Locator) Near(other Locator) Locator {
-	l.query.Near = other.here()
+	l.query.NearestTo = other.here()
 	return l
 }
 

@@ -15,13 +15,15 @@ type Query struct {
 	Role string     `json:"role,omitempty"`
 	Name *TextMatch `json:"name,omitempty"`
 	// Label is the text of a label of a control, Placeholder its placeholder,
-	// TestID the value of data-testid or its kin.
+	// TestID the value of data-testid or its kin. Near is what a control without a
+	// name is called, as a snapshot shows it.
 	Label       *TextMatch `json:"label,omitempty"`
+	Near        *TextMatch `json:"near,omitempty"`
 	Placeholder *TextMatch `json:"placeholder,omitempty"`
 	TestID      *TextMatch `json:"test_id,omitempty"`
 	// HasText is a part of the element's text.
 	HasText *TextMatch `json:"has_text,omitempty"`
-	// Exact makes case matter in Name, Label, Placeholder and HasText.
+	// Exact makes case matter in Name, Label, Near, Placeholder and HasText.
 	Exact bool   `json:"exact,omitempty"`
 	XPath string `json:"xpath,omitempty"`
 	// Ref names an element of a snapshot, such as e12. It stands alone.
@@ -30,10 +32,10 @@ type Query struct {
 	Frame []string `json:"frame,omitempty"`
 	// Within is the element to search inside of.
 	Within *Query `json:"within,omitempty"`
-	// Has is what must be inside the element. Near picks of several matches the one
+	// Has is what must be inside the element. NearestTo picks of several matches the one
 	// whose box is nearest to a match of it. Both are searched in the same document.
-	Has  *Query `json:"has,omitempty"`
-	Near *Query `json:"near,omitempty"`
+	Has       *Query `json:"has,omitempty"`
+	NearestTo *Query `json:"nearest_to,omitempty"`
 	// Nth is the match to take, from 0, or from the end when negative.
 	Nth *int `json:"nth,omitempty"`
 	// Pierce searches open shadow roots too, Strict fails when several visible

@@ -205,7 +205,12 @@ func (c *Call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]a
 }
 
 // label names a control in an answer.
-func (r outlineRow) label() string { return r.Role + " " + quote(r.Name, 40) }
+func (r outlineRow) label() string {
+	if r.Name == "" && r.Near != "" {
+		return r.Role + " ≈" + quote(r.Near, 40)
+	}
+	return r.Role + " " + quote(r.Name, 40)
+}
 
 // primitive is the call that makes a control hold the value; "" when it does already.
 func (f field) primitive(control outlineRow) (string, map[string]any) {
@@ -221,7 +226,7 @@ func (f field) primitive(control outlineRow) (string, map[string]any) {
 		args["label"] = f.options()
 		return "page.select", args
 	}
-	if control.HasPopup == "listbox" {
+	if control.HasPopup == "listbox" || control.Role == "button" || control.Readonly && control.HasPopup != "" {
 		// What is written there only narrows a list; the choice is what counts.
 		args["label"] = f.options()
 		return "page.select", args
@@ -254,33 +259,70 @@ var fillable = map[string]bool{
 	"menuitemcheckbox": true, "menuitemradio": true,
 }
 
+// calledWith is what a row is called, with what tells it from others; "" for nothing.
+func (r outlineRow) calledWith() string {
+	out := r.Name
+	if out == "" && r.Near != "" {
+		out = "≈" + r.Near
+	}
+	if out != "" && r.Of != "" {
+		out += " — " + r.Of
+	}
+	return out
+}
+
+// withoutOwnLists leaves out list boxes and buttons that go with a combobox of the same name: the label is for all of
+// them, and the combobox is what is filled.
+func withoutOwnLists(rows []outlineRow) []outlineRow {
+	main := slices.DeleteFunc(slices.Clone(rows), func(r outlineRow) bool {
+		return r.Role == "listbox" || r.Role == "button"
+	})
+	if len(main) == 1 {
+		return main
+	}
+	return rows
+}
+
 // controlOf is the control that a key names: by its ref, by the whole of its name, or by a
 // part that no other has.
 func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
-	var whole, part []outlineRow
 	var names []string
 	bare := func(s string) string {
-		return strings.ToLower(strings.TrimRight(plain.Comparable(s), " *:"))
+		return strings.ToLower(strings.Trim(plain.Comparable(s), " *:≈"))
 	}
+	wanted := bare(key)
+	// The surest way to be called so comes first: by the name, by what stands beside, by a part of one of them.
+	ways := make([][]outlineRow, 5)
 	for _, r := range rows {
 		if r.Ref == key {
 			return r, nil
 		}
-		if !fillable[r.Role] {
+		if !fillable[r.Role] && r.HasPopup != "listbox" {
 			continue
 		}
-		if r.Name != "" && len(names) < 20 {
-			names = append(names, r.Name)
+		if shown := r.calledWith(); shown != "" && len(names) < 20 {
+			names = append(names, shown)
 		}
-		switch name := bare(r.Name); {
-		case name == bare(key):
-			whole = append(whole, r)
-		case bare(key) != "" && strings.Contains(name, bare(key)):
-			part = append(part, r)
+		name, near := bare(r.Name), bare(r.Near)
+		switch {
+		case wanted == "":
+		case name == wanted:
+			ways[0] = append(ways[0], r)
+		case near == wanted:
+			ways[1] = append(ways[1], r)
+		case r.Of != "" && (name+" — "+bare(r.Of) == wanted || near+" — "+bare(r.Of) == wanted):
+			ways[2] = append(ways[2], r)
+		case strings.Contains(name, wanted):
+			ways[3] = append(ways[3], r)
+		case strings.Contains(near, wanted):
+			ways[4] = append(ways[4], r)
 		}
 	}
-	if len(whole) == 0 {
-		whole = part
+	var whole []outlineRow
+	for _, way := range ways {
+		if whole = withoutOwnLists(way); len(whole) > 0 {
+			break
+		}
 	}
 	switch len(whole) {
 	case 0:

@@ -103,6 +103,7 @@ type effectElement struct {
 	Role         string `json:"role"`
 	ComputedRole string `json:"computed_role"`
 	Name         string `json:"name"`
+	Near         string `json:"near"`
 	Text         string `json:"text"`
 	Type         string `json:"type"`
 }
@@ -121,6 +122,9 @@ func (e *effectElement) String() string {
 	name := e.Name
 	if name == "" {
 		name = e.Text
+	}
+	if e.Name == "" && e.Near != "" {
+		return role + " ≈" + quote(e.Near, 60)
 	}
 	if name == "" {
 		return role

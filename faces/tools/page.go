@@ -22,7 +22,7 @@ func textOf(result map[string]any, member string) string {
 
 const snapshotInput = `{"type":"object","properties":{` +
 	`"ref":{"type":"string","description":"only below this element"},"interactive_only":{"type":"boolean"},` +
-	`"find":{"type":"string","description":"words of intent: the ten rows that fit best"},` +
+	`"find":{"type":"string","description":"words of intent: the rows that fit them"},` +
 	`"since":{"type":"string","description":"snapshot_id of an earlier one: only what changed"},` +
 	`"offset":{"type":"integer","minimum":0},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
@@ -215,17 +215,26 @@ func (s *Set) cutToFit(p page, address string, result map[string]any, in snapsho
 
 // find answers the rows that fit words best, each with its place.
 func (c *Call) find(ctx context.Context, p page, in snapshotIn) (*Answer, *fault.Error) {
-	args := map[string]any{"format": "json", "max_nodes": findNodes, "max_bytes": mostBytes}
+	args := map[string]any{"format": "json", "siblings": true, "max_nodes": findNodes, "max_bytes": mostBytes}
 	set(args, "ref", in.Ref)
 	if in.InteractiveOnly {
 		args["interactive_only"] = true
 	}
-	value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)
+	rows, hits, r, err := c.search(ctx, p, in, args)
 	if err != nil {
 		return nil, err
 	}
-	rows := rowsIn(value)
-	hits := rank(in.Find, rows, findHits)
+	loading := ""
+	if len(hits) == 0 { // what is looked for may be in a document that has not come yet
+		loading, err = c.loads(ctx, p, in.where)
+		if err != nil {
+			return nil, err
+		}
+		rows, hits, r, err = c.search(ctx, p, in, args)
+		if err != nil {
+			return nil, err
+		}
+	}
 	text := ""
 	for _, h := range hits {
 		text += "- " + cutLine(h.row.line(), mostRow)
@@ -241,8 +250,53 @@ func (c *Call) find(ctx context.Context, p page, in snapshotIn) (*Answer, *fault
 		"of":    len(rows),
 		"text":  text,
 	})
+	if len(hits) == 0 && loading != "" {
+		result["loading"] = loading
+	}
+	if layer := coveredBy(rows); len(hits) == 0 && layer != "" {
+		result["only"] = "the page offers nothing but " + layer + "; what is behind it cannot be used"
+	}
 	c.set.cutToFit(p, r.URL, result, in)
 	return c.set.textual(p, result, r.URL, "text"), nil
+}
+
+// search takes a snapshot and ranks its rows.
+func (c *Call) search(ctx context.Context, p page, in snapshotIn, args map[string]any) (
+	[]outlineRow, []found, runtime.Reply, *fault.Error,
+) {
+	value, r, err := c.do(ctx, p, "page.snapshot", args, in.where)
+	if err != nil {
+		return nil, nil, r, err
+	}
+	rows := rowsIn(value)
+	contents(rows)
+	hits := fitting(rank(in.Find, rows, len(rows)))
+	return rows, hits[:min(len(hits), findHits)], r, nil
+}
+
+// coveredBy names the dialog that has all rows of a page in it; "" without one.
+func coveredBy(rows []outlineRow) string {
+	if len(rows) == 0 || rows[0].Role != "dialog" && rows[0].Role != "alertdialog" {
+		return ""
+	}
+	for _, r := range rows[1:] {
+		if r.Depth <= rows[0].Depth {
+			return ""
+		}
+	}
+	return rows[0].line()
+}
+
+// loads waits for the load of a document, and says when it is not done.
+func (c *Call) loads(ctx context.Context, p page, w where) (string, *fault.Error) {
+	wait := map[string]any{"conditions": []map[string]string{{"load": "load"}}, "timeout_ms": loadWait.Milliseconds()}
+	if _, _, err := c.do(ctx, p, "page.wait", wait, w); err != nil {
+		if err.Code != fault.Timeout && err.Code != fault.PageUnresponsive {
+			return "", err
+		}
+		return "the document still loads; wait for it and look again", nil
+	}
+	return "", nil
 }
 
 // loadWait is how long a snapshot waits for a document that has nothing yet.
@@ -254,12 +308,12 @@ const loadWait = 5 * time.Second
 func (c *Call) loadedSnapshot(
 	ctx context.Context, p page, args map[string]any, w where, empty map[string]any, r runtime.Reply,
 ) (map[string]any, runtime.Reply, *fault.Error) {
-	wait := map[string]any{"conditions": []map[string]string{{"load": "load"}}, "timeout_ms": loadWait.Milliseconds()}
-	if _, _, err := c.do(ctx, p, "page.wait", wait, w); err != nil {
-		if err.Code != fault.Timeout && err.Code != fault.PageUnresponsive {
-			return nil, r, err
-		}
-		empty["loading"] = "the document still loads; wait for it and take another snapshot"
+	loading, err := c.loads(ctx, p, w)
+	if err != nil {
+		return nil, r, err
+	}
+	if loading != "" {
+		empty["loading"] = loading
 		return empty, r, nil
 	}
 	delete(args, "since")

@@ -67,6 +67,7 @@ type Target struct {
 	ID      *string `json:"id"`
 	Role    *string `json:"role"`
 	Name    string  `json:"name"`
+	Near    string  `json:"near,omitempty"` // what it is called without a name
 }
 
 // Value is what a control holds in the end.

@@ -78,7 +78,7 @@ func element(v any) string {
 		{"label", "labelled"}, {"text", "with the text"}, {
 			"text_equals", "with the text",
 		}, {"text_contains", "with a text that contains"},
-		{
+		{"near", "beside"}, {
 			"placeholder", "with the placeholder",
 		}, {"test_id", "with the test id"}, {"title", "with the title"}, {"alt", "with the alternative text"},
 	}

@@ -43,13 +43,14 @@ type locatorFields struct {
 	Role         *string         `json:"role"`
 	Name         *textMatch      `json:"name"`
 	Label        *textMatch      `json:"label"`
+	Near         *textMatch      `json:"near"`
 	Placeholder  *textMatch      `json:"placeholder"`
 	TestID       *textMatch      `json:"test_id"`
 	HasText      *textMatch      `json:"has_text"`
 	Exact        *bool           `json:"exact"`
 	Within       *locatorFields  `json:"within"`
 	Has          *locatorFields  `json:"has"`
-	Near         *locatorFields  `json:"near"`
+	NearestTo    *locatorFields  `json:"nearest_to"`
 	Nth          *int            `json:"nth"`
 	Fallback     []string        `json:"fallback"`
 	Strict       *bool           `json:"strict"`
@@ -120,19 +121,19 @@ func (l *Locator) UnmarshalJSON(b []byte) error {
 		return badLocator(err.Error(), nil)
 	}
 	var nested struct {
-		Within json.RawMessage `json:"within"`
-		Has    json.RawMessage `json:"has"`
-		Near   json.RawMessage `json:"near"`
+		Within    json.RawMessage `json:"within"`
+		Has       json.RawMessage `json:"has"`
+		NearestTo json.RawMessage `json:"nearest_to"`
 	}
 	if err := json.Unmarshal(b, &nested); err != nil {
 		return err
 	}
-	for i, raw := range []json.RawMessage{nested.Within, nested.Has, nested.Near} {
+	for i, raw := range []json.RawMessage{nested.Within, nested.Has, nested.NearestTo} {
 		if len(raw) == 0 || string(raw) == "null" {
 			continue
 		}
 		if err := arguments.DecodeStrict(raw, new(locatorFields)); err != nil {
-			name := []string{"within", "has", "near"}[i]
+			name := []string{"within", "has", "nearest_to"}[i]
 			return badLocator(name+" is no locator: "+strings.TrimPrefix(err.Error(), "json: "), nil)
 		}
 	}
@@ -158,6 +159,7 @@ func (in *locatorFields) check(l *Locator) error {
 		for name, m := range map[string]*textMatch{
 			"name":        at.Name,
 			"label":       at.Label,
+			"near":        at.Near,
 			"placeholder": at.Placeholder,
 			"test_id":     at.TestID,
 			"has_text":    at.HasText,
@@ -167,7 +169,8 @@ func (in *locatorFields) check(l *Locator) error {
 			}
 		}
 		if at.Ref != nil {
-			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Placeholder != nil || at.TestID != nil
+			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Near != nil ||
+				at.Placeholder != nil || at.TestID != nil
 			if named || at.Selector != nil || at.XPath != nil || at.Within != nil || at.Nth != nil {
 				return badLocator("ref names one element and stands alone", []string{"ref"})
 			}
@@ -187,7 +190,7 @@ func (in *locatorFields) check(l *Locator) error {
 	return nil
 }
 
-// checkOthers refuses has and near that name a frame or a ref: they are searched in the document of the locator.
+// checkOthers refuses has and nearest_to that name a frame or a ref: they are searched in the document of the locator.
 func (in *locatorFields) checkOthers(depth int) error {
 	if in == nil {
 		return nil
@@ -195,11 +198,11 @@ func (in *locatorFields) checkOthers(depth int) error {
 	if depth > maxWithin {
 		return badLocator("locators are nested more than 8 deep", nil)
 	}
-	for i, other := range []*locatorFields{in.Has, in.Near} {
+	for i, other := range []*locatorFields{in.Has, in.NearestTo} {
 		if other == nil {
 			continue
 		}
-		name := []string{"has", "near"}[i]
+		name := []string{"has", "nearest_to"}[i]
 		for at := other; at != nil; at = at.Within {
 			if at.Ref != nil || len(at.Frame) > 0 || at.AnyFrame != nil {
 				why := " is searched in the document of its locator: it has no frame and no ref"
@@ -223,8 +226,8 @@ func badLocator(message string, fields []string) error {
 
 // extensionMembers are the members that upstream's locators do not have.
 var extensionMembers = []string{
-	"ref", "xpath", "role", "name", "label", "placeholder", "test_id", "has_text", "within", "has", "near",
-	"nth", "fallback",
+	"ref", "xpath", "role", "name", "label", "near", "placeholder", "test_id", "has_text", "within", "has",
+	"nearest_to", "nth", "fallback",
 }
 
 // extendedLocator reports whether a locator may have one of them. It is a cheap

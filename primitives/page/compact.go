@@ -52,15 +52,14 @@ func parseRow(text []byte) outlineRow {
 	}
 	r.role, rest = rest[:end], rest[end:]
 	if strings.HasPrefix(rest, ` "`) {
-		at := 2
-		for at < len(rest) && rest[at] != '"' {
-			if rest[at] == '\\' {
-				at++
-			}
-			at++
-		}
-		at = min(at+1, len(rest))
+		at := quotedEnd(rest, 2)
 		r.name, rest = rest[1:at], rest[at:]
+	}
+	for _, mark := range []string{` ≈"`, ` — "`} { // beside its name
+		if strings.HasPrefix(rest, mark) {
+			at := quotedEnd(rest, len(mark))
+			r.name, rest = strings.TrimSpace(r.name+rest[:at]), rest[at:]
+		}
 	}
 	var marks strings.Builder
 	for strings.HasPrefix(rest, " [") {
@@ -79,6 +78,17 @@ func parseRow(text []byte) outlineRow {
 	r.marks = marks.String()
 	r.content, r.hasContent = strings.CutPrefix(rest, ": ")
 	return r
+}
+
+// quotedEnd is where the quoted text ends that begins before at.
+func quotedEnd(text string, at int) int {
+	for at < len(text) && text[at] != '"' {
+		if text[at] == '\\' {
+			at++
+		}
+		at++
+	}
+	return min(at+1, len(text))
 }
 
 // idle reports whether nothing can be done with the row.

@@ -16,6 +16,7 @@ type pageSnapshotIn struct {
 	InteractiveOnly bool             `json:"interactive_only"`
 	URLs            bool             `json:"urls"`
 	Compact         bool             `json:"compact"`
+	Siblings        bool             `json:"siblings"`
 	Hints           bool             `json:"hints"`
 	MaxNodes        *int             `json:"max_nodes"`
 	MaxBytes        *int             `json:"max_bytes"`
@@ -163,8 +164,8 @@ func (in *pageSnapshotIn) about() string {
 		loc = in.Locator.Raw
 	}
 	return fmt.Sprintf(
-		"%s|%s|%t|%t|%t|%t|%t|%d",
-		in.Ref, loc, in.InteractiveOnly, in.URLs, in.Compact, in.Hints, in.Format == "json", in.Offset,
+		"%s|%s|%t|%t|%t|%t|%t|%t|%d",
+		in.Ref, loc, in.InteractiveOnly, in.URLs, in.Compact, in.Siblings, in.Hints, in.Format == "json", in.Offset,
 	)
 }
 

@@ -333,18 +333,10 @@ func rowRef(row []byte) string {
 		return ""
 	}
 	rest = rest[i:]
-	if bytes.HasPrefix(rest, []byte(` "`)) {
-		end := 2
-		for end < len(rest) && rest[end] != '"' {
-			if rest[end] == '\\' {
-				end++
-			}
-			end++
+	for _, mark := range []string{` "`, ` ≈"`, ` — "`} { // the name, and what is said beside it
+		if bytes.HasPrefix(rest, []byte(mark)) {
+			rest = rest[quotedEnd(string(rest), len(mark)):]
 		}
-		if end >= len(rest) {
-			return ""
-		}
-		rest = rest[end+1:]
 	}
 	rest, ok := bytes.CutPrefix(rest, []byte(" [ref="))
 	if !ok {

@@ -189,6 +189,9 @@ func readTree(ctx context.Context, p primitives.Page, in pageSnapshotIn, base *d
 	if in.Compact {
 		args["places"], args["messages"] = true, true
 	}
+	if in.Siblings {
+		args["siblings"] = true
+	}
 	if in.Hints {
 		args["hints"] = true
 	}

@@ -209,19 +209,24 @@ func briefTarget(pressed json.RawMessage) actionability.ActedOn {
 		TagName string          `json:"tag_name"`
 		Role    *string         `json:"computed_role"`
 		Name    string          `json:"name"`
+		Near    string          `json:"near"`
 		Box     json.RawMessage `json:"bounding_box"`
 		Point   json.RawMessage `json:"point"`
 	}
 	if arguments.IsNull(pressed) || json.Unmarshal(pressed, &in) != nil {
 		return nil
 	}
-	out, err := json.Marshal(map[string]any{
+	brief := map[string]any{
 		"tag_name":     in.TagName,
 		"role":         in.Role,
 		"name":         in.Name,
 		"bounding_box": in.Box,
 		"point":        in.Point,
-	})
+	}
+	if in.Near != "" {
+		brief["near"] = in.Near
+	}
+	out, err := json.Marshal(brief)
 	if err != nil {
 		return nil
 	}

@@ -60,8 +60,8 @@ func Reads(primitive, argument string) bool {
 
 // added are the members of locators that this host added.
 var added = []string{
-	"ref", "role", "name", "label", "placeholder", "test_id",
-	"has_text", "xpath", "within", "nth", "exact", "strict", "pierce",
+	"ref", "role", "name", "label", "near", "placeholder", "test_id",
+	"has_text", "xpath", "within", "has", "nearest_to", "nth", "exact", "strict", "pierce",
 }
 
 // AddedToLocators reports whether a member of a locator is one that this host

@@ -14,8 +14,16 @@ function actedTarget(node, view, point) {
     bounding_box: box(rectOf(node), view)
   };
   if (tagOf(node) === 'input' && protoGet(node, 'type') === 'file') out.type = 'file';
+  addNear(out, node);
   if (point) out.point = point;
   return out;
+}
+
+/** addNear adds what a control without a name is called. */
+function addNear(out, node) {
+  if (out.name !== '' || quirk('known_members_only')) return;
+  const near = besideOf(node);
+  if (near !== '') out.near = near;
 }
 
 /**

@@ -399,6 +399,7 @@ function actAnswer(args, state, attempts, view, scrolls) {
   if (args.until) {
     const { tag_name, computed_role: role, bounding_box } = out.target;
     out.acted = { tag_name, role, name: actedName(state.node), bounding_box };
+    addNear(out.acted, state.node);
   }
   if (args.focus) {
     takeFocus(state.node);

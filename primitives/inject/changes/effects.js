@@ -48,7 +48,9 @@ function effectTarget(node) {
   } catch (error) {
     name = '';
   }
-  return { tag_name: tagOf(node), id: cut(idOf(node) || '', 200) || null, role, name };
+  const out = { tag_name: tagOf(node), id: cut(idOf(node) || '', 200) || null, role, name };
+  addNear(out, node);
+  return out;
 }
 
 /** chosenWords are the options that a list holds now. */

@@ -4,8 +4,8 @@
 // match all members.
 
 const extensions = [
-  'ref', 'xpath', 'role', 'name', 'label', 'placeholder', 'test_id', 'has_text', 'within', 'has', 'near',
-  'nth', 'fallback'
+  'ref', 'xpath', 'role', 'name', 'label', 'near', 'placeholder', 'test_id', 'has_text', 'within', 'has',
+  'nearest_to', 'nth', 'fallback'
 ];
 
 /** isExtended: the locator has a member that upstream's do not know. */
@@ -261,6 +261,9 @@ function locateExtended(locator) {
   return narrowed(locator, nodes, trace);
 }
 
+/** nearMark is what a control without a name is called, as a snapshot shows it. */
+const nearMark = (words) => words && '≈' + words;
+
 /** roleWord is a role as roleOf answers it. */
 function roleWord(role) {
   const word = String(role).trim().toLowerCase();
@@ -308,6 +311,13 @@ function narrowed(locator, nodes, trace) {
     const role = roleWord(locator.role);
     keepOnly('role', (node) => (roleOf(node) === role || writtenPart(node) === role) && !leavesOut(node, known));
   }
+  if (given('near')) {
+    const test = nameTest(locator.near, locator.exact, false);
+    keepOnly('near', (node) => {
+      const words = besideOf(node, known);
+      return words !== '' && test(words);
+    });
+  }
   if (given('name')) {
     const test = nameTest(locator.name, locator.exact, false);
     const before = nodes;
@@ -319,7 +329,7 @@ function narrowed(locator, nodes, trace) {
       const names = new Set(
         before
           .slice(0, 200)
-          .map((node) => cut(safeName(node, known), 80))
+          .map((node) => cut(safeName(node, known) || nearMark(besideOf(node, known)), 80))
           .filter((name) => name !== '')
       );
       trace.nearest = [...names].slice(0, maxNearest);
@@ -340,9 +350,9 @@ function narrowed(locator, nodes, trace) {
     trace.retarget_matches = nodes.length;
   }
   if (!given('selector')) nodes = inFlatOrder(nodes);
-  if (given('near')) {
-    const places = locate(locator.near).nodes.filter((node) => rendered(node)).map((node) => rectOf(node));
-    trace.near_matches = places.length;
+  if (given('nearest_to')) {
+    const places = locate(locator.nearest_to).nodes.filter((node) => rendered(node)).map((node) => rectOf(node));
+    trace.nearest_to_matches = places.length;
     nodes = places.length > 0 ? nearestTo(places, nodes) : [];
   }
   if (given('nth')) {

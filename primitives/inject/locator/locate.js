@@ -122,7 +122,7 @@ function understood(locator) {
 }
 
 /** Members of a locator that say what its element is called, or what it says. */
-const namingMembers = ['name', 'label', 'placeholder', 'text', 'text_contains', 'text_equals', 'has_text'];
+const namingMembers = ['name', 'label', 'near', 'placeholder', 'text', 'text_contains', 'text_equals', 'has_text'];
 
 /**
  * confirmedBy: the element of a fallback has all names and texts of the locator, and it has some. A role alone says
@@ -273,6 +273,7 @@ const unmatched = {
   selector: 'nothing matches the selector',
   role: 'no exposed element has the role',
   label: 'no control has the label',
+  near: 'no control without a name is called so',
   placeholder: 'no control has the placeholder',
   test_id: 'no element has the test id',
   name: 'elements match, but none has the name',

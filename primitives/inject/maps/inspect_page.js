@@ -61,47 +61,6 @@ function legendOf(node) {
   return norm(legend ? textOf(legend) : nameOf(group, new Map()));
 }
 
-const maxBeside = 80; // what is longer is content and no label
-
-const childElementsIn = (node) => Array.from(childNodesOf(node)).filter((child) => isElement(child));
-
-/**
- * besideOf is what stands where people look for the label of a field that has none: a head of its row, what
- * is before it, or the head of its column.
- */
-function besideOf(node) {
-  const plain = (element) => {
-    if (
-      !element ||
-      matchesCSS(element, controlSelector) ||
-      queryIn(element, 'input, select, textarea, button').length > 0
-    )
-      return '';
-    const text = norm(textOf(element));
-    return text.length <= maxBeside ? text : '';
-  };
-  const cell = closestCSS(node, 'td, th, [role=cell], [role=gridcell]');
-  const row = cell && parentElementOf(cell);
-  const head = row && childElementsIn(row)[0] !== cell ? plain(childElementsIn(row)[0]) : '';
-  if (head) return head;
-  let at = node;
-  for (
-    let depth = 0;
-    depth < 3 && at && at !== cell && !matchesCSS(at, 'form, body');
-    depth++, at = parentElementOf(at)
-  ) {
-    let before = previousNodeOf(at);
-    while (before && nodeType(before) !== 1 && (nodeType(before) !== 3 || norm(nodeValueOf(before)) === ''))
-      before = previousNodeOf(before);
-    if (!before) continue;
-    const text = nodeType(before) === 3 ? norm(nodeValueOf(before)) : plain(before);
-    return text.length <= maxBeside ? text : '';
-  }
-  const table = row && closestCSS(row, 'table');
-  const first = table && queryIn(table, 'tr')[0];
-  return first && first !== row ? plain(childElementsIn(first)[childElementsIn(row).indexOf(cell)]) : '';
-}
-
 function describeControl(node, known, groups, repeated) {
   const tag = tagOf(node);
   const group = groupOf(node);
@@ -131,7 +90,7 @@ function describeControl(node, known, groups, repeated) {
     !hasAttribute(node, 'aria-label') &&
     !hasAttribute(node, 'title')
   )
-    out.beside = besideOf(node) || undefined;
+    out.beside = fieldText(node, roleOf(node)) || undefined;
   if (tag === 'a') out.href = withoutUser(String(protoGet(node, 'href')));
   if (tag === 'summary') out.limits = { open: String(hasAttribute(parentElementOf(node), 'open')) };
   for (const name of [

@@ -132,6 +132,8 @@ class Row {
   constructor(depth, role, name, text) {
     this.role = role;
     this.name = name;
+    this.near = undefined; // what it is called without a name, see beside.js
+    this.of = undefined; // what tells it from others of its name, see siblings.js
     this.ref = undefined;
     this.checked = undefined;
     this.selected = undefined;
@@ -1095,6 +1097,8 @@ function rowLine(row) {
   if (row.role === 'text') return '- text: ' + row.text;
   let line = '- ' + row.role;
   if (row.name !== undefined) line += ' ' + quoted(row.name);
+  if (row.near !== undefined) line += ' ≈' + quoted(row.near);
+  if (row.of !== undefined) line += ' — ' + quoted(row.of);
   if (row.ref !== undefined) line += ' [ref=' + row.ref + ']';
   if (row.checked !== undefined) line += flagged(row.checked, 'checked');
   if (row.selected !== undefined) line += flagged(row.selected, 'selected');
@@ -1189,6 +1193,7 @@ queries.page_snapshot = (args) => {
     );
   }
   giveRefs(walk.named, whole);
+  addBeside(walk, args);
   if (tell_visible) addVisible(walk);
   if (args.hints && isTopDocument()) addHints(walk);
   const output = { lines: [], frames: [], inside: 0, leftOut: 0, stopped: false, refs: [], messages: [] };
@@ -1261,6 +1266,34 @@ function addVisible(walk) {
   for (const { row, node } of walk.named) row.visible = isVisible(node, topView, clips);
 }
 
+const mostBeside = 500; // controls without a name that are looked at
+
+/**
+ * addBeside gives rows of controls without a name what they are called, and, where that is asked for, repeated ones what
+ * they belong to. A row may be one of an earlier answer.
+ */
+function addBeside(walk, { interactive_only, siblings }) {
+  let left = mostBeside;
+  for (const { row, node, role } of walk.named) {
+    if (!interactiveRoles.has(role) && !row.clickable) continue;
+    const name = row.name ?? '';
+    let near = '';
+    if (row.text === undefined && role !== 'option' && !(wordInside.test(name) && tagOf(node) !== 'input')) {
+      if (left-- > 0) near = standsBeside(node, role, name, walk.known);
+    }
+    said(row, 'near', near);
+  }
+  if (interactive_only || siblings) addSiblings(walk);
+}
+
+/** said sets what a row says beside its name. Its line is written anew when that is something else. */
+function said(row, member, text) {
+  const now = text === '' ? undefined : text;
+  if (row[member] === now) return;
+  row[member] = now;
+  row.line = undefined;
+}
+
 const hintAttributes = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'name', 'aria-label'];
 
 /** addHints gives rows the selector of their element, where its markup has one that is its alone. */
@@ -1326,6 +1359,7 @@ function writeDocument(args, output, depth, nesting, overdue) {
     walk = rowsOf(root, args, overdue, earlierOf(args).blocks);
     if (walk.hosts.size > 0) return false; // for the browser to open first
     giveRefs(walk.named, true);
+    addBeside(walk, args);
     if (args.tell_visible) addVisible(walk);
   } catch {
     return false; // a page call in the frame itself reports why, and only that frame is left out

@@ -147,7 +147,7 @@ function showsDocument(node) {
 function clickTarget(node, view, viewport, point) {
   const className = protoGet(node, 'className');
   const text = norm(textOf(node));
-  return {
+  const out = {
     tag_name: tagOf(node),
     id: idOf(node) || null,
     class_name: typeof className === 'string' ? cut(className, 240) : null,
@@ -163,6 +163,8 @@ function clickTarget(node, view, viewport, point) {
     name: cut(nameOf(node), 240),
     point
   };
+  if (text === '') addNear(out, node);
+  return out;
 }
 
 const eventCountOf = methodOf(EventCounts.prototype, 'get');
