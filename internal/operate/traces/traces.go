@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 
 	"go.opentelemetry.io/otel"
@@ -21,6 +20,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
 )
@@ -108,11 +108,11 @@ var roles = map[span.Kind]trace.SpanKind{
 const Unknown = "unknown"
 
 // callName is what names of primitives, of calls and of actions look like.
-var callName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$`)
+var callName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$`)
 
 // Begin implements span.Listener.
 func (t *Traces) Begin(ctx context.Context, kind span.Kind, name string) (context.Context, func(fault.Code)) {
-	if (kind == span.Call || kind == span.Primitive) && !callName.MatchString(name) {
+	if (kind == span.Call || kind == span.Primitive) && !callName().MatchString(name) {
 		name = Unknown
 	}
 	options := []trace.SpanStartOption{trace.WithAttributes(attribute.String("outrider."+string(kind), name))}
