@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"primitives/upstream":  {},
 	"primitives/arguments": {"primitives/fault", "primitives/schema"},
 	"primitives": {
+		"internal/lazyregexp",
 		"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema",
 		"primitives/upstream", "primitives/effect",
 	},
@@ -66,6 +67,7 @@ var mayImport = map[string][]string{
 	"authoring/ident":           {},
 	"internal/testing/appstest": {}, // pages for tests
 	"authoring/learn": {
+		"internal/lazyregexp",
 		"internal/element/likeness", "internal/element/locators", "authoring/ident", "authoring/sample",
 		"authoring/inspect", "evidence/record", "evidence/report", "primitives", "primitives/descriptor",
 		"primitives/fault", "runtime", "runtime/call", "runtime/observe", "evidence/outfile",
@@ -87,6 +89,7 @@ var mayImport = map[string][]string{
 		"evidence/report", "primitives", "primitives/descriptor", "primitives/fault", "runtime",
 	},
 	"authoring/scaffold": {
+		"internal/lazyregexp",
 		"internal/element/likeness", "internal/element/locators", "authoring/ident", "authoring/sample",
 		"authoring/inspect", "evidence/report", "primitives", "primitives/fault", "runtime",
 		"runtime/observe", "internal/jsonout",
@@ -98,7 +101,7 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/fault", "primitives/keyboard", "primitives/keys",
 		"primitives/locator", "primitives/quirks", "primitives/session",
 	},
-	"primitives/address": {"primitives/fault"}, // which addresses callers may open
+	"primitives/address": {"internal/lazyregexp", "primitives/fault"}, // which addresses callers may open
 	"primitives/browser": {
 		"primitives", "primitives/address", "primitives/actionability", "primitives/fault",
 		"primitives/locator", "primitives/quirks", "primitives/session", "internal/jsonout",
@@ -121,9 +124,11 @@ var mayImport = map[string][]string{
 		"primitives/keys", "primitives/locator", "primitives/quirks", "primitives/session",
 	},
 	"primitives/network": {
+		"internal/lazyregexp",
 		"primitives", "primitives/address", "primitives/fault", "primitives/entries", "internal/jsonout",
 	},
 	"primitives/overlay": {
+		"internal/lazyregexp",
 		"primitives", "primitives/address", "primitives/fault", "primitives/quirks", "primitives/session",
 	},
 	"primitives/page": {
@@ -145,6 +150,7 @@ var mayImport = map[string][]string{
 	"primitives/catalog": {"primitives/..."},
 	"sites/manifest":     {"primitives/fault", "primitives/schema"},
 	"sites": {
+		"internal/lazyregexp",
 		"primitives/address", "primitives/fault", "primitives/schema", "sites/manifest", "sites/location",
 		"internal/jsonout",
 	},
@@ -165,7 +171,7 @@ var mayImport = map[string][]string{
 	},
 	// tests only: what actions answer on pages that deceive them
 	"internal/testing/truth":  {},
-	"projection/expr":         {"primitives/fault", "projection/expr/jsonata"},
+	"projection/expr":         {"internal/lazyregexp", "primitives/fault", "projection/expr/jsonata"},
 	"projection/expr/jsonata": {"primitives/fault"},
 	"projection": {
 		"primitives", "primitives/address", "primitives/fault", "primitives/schema", "sites/manifest",
@@ -189,6 +195,7 @@ var mayImport = map[string][]string{
 		"runtime/call", "runtime/checkcache", "sites", "sites/filewatch", "sites/manifest", "workflow",
 	},
 	"runtime/verify": {
+		"internal/lazyregexp",
 		"internal/mapedit", "internal/element/likeness", "internal/element/locators",
 		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault",
 		"runtime/call", "sites", "sites/location", "sites/manifest", "internal/jsonout",
@@ -235,7 +242,7 @@ var mayImport = map[string][]string{
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/route":      {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
-	"runtime/browser/truncate":   {"primitives/address"},
+	"runtime/browser/truncate":   {"internal/lazyregexp", "primitives/address"},
 	"runtime/browser/launch":     {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":     {"runtime/browser/cdp"},
 	"runtime/browser/console":    {"primitives", "runtime/browser/cdp", "runtime/browser/truncate"},
@@ -261,6 +268,7 @@ var mayImport = map[string][]string{
 		"runtime/browser/world",
 	},
 	"runtime/browser": {
+		"internal/lazyregexp",
 		"runtime/browser/truncate", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page",
@@ -269,7 +277,10 @@ var mayImport = map[string][]string{
 	// roles, names and states beside the browser's, for tests
 	"internal/testing/axtest":      {"primitives", "primitives/catalog"},
 	"internal/testing/browsertest": {"runtime/browser", "runtime/browser/cdp", "runtime/browser/launch", "primitives"},
-	"bridgeclient":                 {"primitives/address", "runtime", "primitives/fault", "primitives/schema"},
+	"bridgeclient": {
+		"internal/lazyregexp", "primitives/address", "runtime",
+		"primitives/fault", "primitives/schema",
+	},
 	"bridgeclient/actionsbridge": {
 		"bridgeclient", "runtime", "primitives/fault", "primitives/schema", "sites", "sites/manifest",
 		"internal/jsonout",
@@ -280,7 +291,10 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/address", "primitives/fault", "primitives/plain", "primitives/schema",
 		"bridgeclient", "runtime",
 	},
-	"faces/mcp": {"faces/asyncwriter", "faces/tools", "primitives/fault", "primitives/plain", "runtime"},
+	"faces/mcp": {
+		"internal/lazyregexp", "faces/asyncwriter", "faces/tools",
+		"primitives/fault", "primitives/plain", "runtime",
+	},
 	"faces/provider": {
 		"primitives/plain", "bridgeclient", "faces/asyncwriter", "runtime", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest", "primitives/effect", "internal/jsonout",
@@ -301,8 +315,8 @@ var mayImport = map[string][]string{
 		"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/address", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest", "internal/jsonout",
 	},
-	"faces/provider/jcode": {"faces/provider"},
-	"internal/mask":        {"primitives/address", "primitives/fault", "internal/jsonout"},
+	"faces/provider/jcode": {"internal/lazyregexp", "faces/provider"},
+	"internal/mask":        {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {
 		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan",
 		"primitives/fault", "runtime", "sites/demo", "internal/jsonout",
@@ -312,14 +326,14 @@ var mayImport = map[string][]string{
 		"primitives/fault", "projection/expr", "runtime", "runtime/browser/launch", "sites/demo",
 	},
 	"evidence/outfile":        {},
-	"internal/operate/traces": {"primitives/fault", "primitives/span"},
+	"internal/operate/traces": {"internal/lazyregexp", "primitives/fault", "primitives/span"},
 	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},
 	"evidence/states":         {"evidence/report", "primitives/fault", "runtime", "primitives"},
 	"evidence/report": {
 		"primitives/plain", "internal/element/lock", "primitives/fault", "evidence/outfile", "primitives",
 		"internal/mask", "internal/jsonout",
 	},
-	"fleet":          {"primitives/fault", "internal/jsonout"},
+	"fleet":          {"internal/lazyregexp", "primitives/fault", "internal/jsonout"},
 	"fleet/wire":     {"primitives/fault"},
 	"fleet/server":   {"primitives/fault"},
 	"fleet/presence": {"fleet", "fleet/wire"},
@@ -336,11 +350,13 @@ var mayImport = map[string][]string{
 	// a server, simulated workers and a cutting proxy, for tests
 	"internal/testing/fleettest": {"fleet", "fleet/queue", "fleet/server", "fleet/wire", "fleet/worker"},
 	"plan/remote": {
+		"internal/lazyregexp",
 		"authoring/repair", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask",
 		"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit",
 		"fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "sites",
 	},
 	"plan": {
+		"internal/lazyregexp",
 		"primitives/address", "internal/element/lock", "authoring/repair", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
@@ -348,6 +364,7 @@ var mayImport = map[string][]string{
 	"plan/schedule": {},
 	"plan/watch":    {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
 	"plan/spec": {
+		"internal/lazyregexp",
 		"internal/mask", "primitives/fault", "primitives/schema", "projection/expr", "internal/jsonout",
 	},
 	"internal/operate/metrics": {"primitives/fault", "runtime"},
@@ -356,6 +373,7 @@ var mayImport = map[string][]string{
 		"primitives", "internal/jsonout",
 	},
 	"evidence/capture": {
+		"internal/lazyregexp",
 		"internal/element/likeness", "internal/element/locators", "internal/mask", "evidence/record", "primitives",
 		"primitives/fault", "primitives/locator", "runtime", "runtime/browser",
 	},
@@ -364,7 +382,10 @@ var mayImport = map[string][]string{
 		"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call",
 	},
 	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile", "internal/jsonout"},
-	"evidence/view":  {"evidence/record", "evidence/trace", "primitives/fault", "internal/jsonout"},
+	"evidence/view": {
+		"internal/lazyregexp", "evidence/record", "evidence/trace",
+		"primitives/fault", "internal/jsonout",
+	},
 	"evidence/replay": {
 		"primitives/address", "evidence/capture", "internal/mask", "evidence/record", "primitives", "primitives/fault",
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
@@ -376,11 +397,12 @@ var mayImport = map[string][]string{
 		"client", "internal/jsonout", "internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog",
 		"primitives/fault", "primitives/quirks", "projection/expr", "sites", "primitives/address",
 	},
-	"cmd/outrider":            {"..."},
+	"cmd/outrider":            {"internal/lazyregexp", "..."},
 	"cmd/outrider/gcstart":    nil,
 	"conformance/providerkit": {},
 	"primitives/effect":       {},
 	"internal/jsonout":        {},
+	"internal/lazyregexp":     {},
 }
 
 // soleImporters names the packages that alone may import an outside library, tests
@@ -399,7 +421,7 @@ var soleImporters = map[string][]string{
 	"github.com/spf13/pflag":                 {"cmd/outrider"},
 	"github.com/google/uuid":                 {".", "cmd/outrider"},
 	"github.com/bmatcuk/doublestar":          {"plan"},
-	"github.com/cenkalti/backoff":            {"bridgeclient", "runtime"},
+	"github.com/cenkalti/backoff":            {"bridgeclient", "internal/operate/traces", "runtime"},
 	"github.com/fsnotify/fsnotify":           {"sites/filewatch"},
 	"github.com/prometheus/client_golang":    {"internal/operate/metrics"},
 	"go.opentelemetry.io":                    {"internal/operate/traces"},
@@ -409,7 +431,11 @@ var soleImporters = map[string][]string{
 	"golang.org/x/text":                      {"sites/location"},
 	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
 	"golang.org/x/term":                      {"cmd/outrider"},
-	"go.yaml.in/yaml":                        {"cmd/outrider", "fleet/tenant", "plan/spec", "sites"},
+	"google.golang.org/protobuf":             {"internal/operate/traces"},
+	// They call methods by name, so that the linker keeps every method of every type: 5 MB.
+	"html/template":   {"docs/examples"},
+	"text/template":   {},
+	"go.yaml.in/yaml": {"cmd/outrider", "fleet/tenant", "plan/spec", "sites"},
 }
 
 type goPackage struct {
@@ -528,6 +554,19 @@ func TestOnlyTheCommandExits(t *testing.T) {
 			continue
 		}
 		t.Errorf("outside cmd: %s", strings.TrimSpace(line))
+	}
+}
+
+// Whoever calls methods by a name that is no constant has the linker keep every method: 5 MB more.
+func TestNothingCallsMethodsByName(t *testing.T) {
+	out, err := exec.Command(
+		"git", "grep", "-nE", `MethodByName\(|Set(Version|Usage|Help)Template\(`, "--", "*.go", ":!*_test.go",
+	).CombinedOutput()
+	if err != nil && len(out) > 0 {
+		t.Skipf("git is not usable here: %s", out)
+	}
+	for line := range strings.Lines(string(out)) {
+		t.Errorf("the binary grows by a tenth: %s", strings.TrimSpace(line))
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -42,7 +42,7 @@ const (
 )
 
 // sessionIDs are chosen by the peer, which alone knows its own.
-var sessionIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{16,128}$`) })
+var sessionIDs = lazyregexp.New(`^[A-Za-z0-9_-]{16,128}$`)
 
 func (s *PollingServer) idle() time.Duration {
 	if s.Idle > 0 {

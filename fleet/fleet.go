@@ -7,13 +7,12 @@ package fleet
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/outrider-run/outrider/internal/jsonout"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -102,7 +101,7 @@ type Object struct {
 // Key names the job in the whole fleet.
 func (j Job) Key() string { return j.Run + "." + j.ID }
 
-var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+var name = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // ValidName reports whether text can name a run, a job, a queue, a worker or a label.
 func ValidName(text string) bool { return name().MatchString(text) }
@@ -155,9 +154,9 @@ func (j *Job) Prepare(now time.Time) error {
 }
 
 // A name of a label can be that of a secret, after a word.
-var validLabelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,80}$`) })
+var validLabelName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,80}$`)
 
-var validLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`) })
+var validLabel = lazyregexp.New(`^[A-Za-z0-9_.-]{0,64}$`)
 
 // ParseLabels reads labels of the form name=value.
 func ParseLabels(texts []string) (map[string]string, error) {

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/outrider-run/outrider/evidence/outfile"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -112,7 +111,7 @@ func SaveState(path string, state json.RawMessage) error {
 // nowhere.
 type Storage struct{ From, To string }
 
-var loginName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`) })
+var loginName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // StorageOf reads --storage-state, --save-storage-state and --login. A login is a file
 // in the user's configuration that is read when it is there, and written afterwards.

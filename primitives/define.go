@@ -35,9 +35,9 @@ type checks struct {
 	loose *schema.Schema
 }
 
-// Define binds a handler to the record <family>/<name>.json. It panics when
-// there is no such record; one that does not decode panics when it is first read,
-// which only a test can meet.
+// Define binds a handler to the record <family>/<name>.json. It reads no file: when
+// the record is first asked for, one that is missing or does not decode panics, which
+// only a test can meet.
 //
 // The handler gets arguments that match the input schema, decoded into In with
 // unknown members refused. It returns Out, which must match the output schema;
@@ -45,11 +45,11 @@ type checks struct {
 // becomes the result's error; see Failed for a flat result that reports its
 // own failure.
 func Define[In, Out any](name string, h func(ctx context.Context, p Page, in In) (Out, error)) *Primitive {
-	text, err := recordFile(name)
-	if err != nil {
-		panic(fmt.Sprintf("primitive %s has no record: %v", name, err))
-	}
 	read := sync.OnceValue(func() *Record {
+		text, err := recordFile(name)
+		if err != nil {
+			panic(fmt.Sprintf("primitive %s has no record: %v", name, err))
+		}
 		record, err := parseRecord(text)
 		if err != nil {
 			panic(fmt.Sprintf("primitive %s: %v", name, err))

@@ -1,10 +1,10 @@
 package primitives
 
 import (
-	"regexp"
 	"strconv"
 	"sync"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -66,12 +66,12 @@ func (r *Refs) Given(frame FrameID, next int) {
 	r.frames[n].next = max(r.frames[n].next, next)
 }
 
-var refForm = regexp.MustCompile(`^(?:f([1-9][0-9]{0,8}))?e[1-9][0-9]{0,14}$`)
+var refForm = lazyregexp.New(`^(?:f([1-9][0-9]{0,8}))?e[1-9][0-9]{0,14}$`)
 
 // Frame returns the frame in which ref was given; the empty id is the main
 // frame. A ref that no frame of this tab can have given is element_stale.
 func (r *Refs) Frame(ref string) (FrameID, error) {
-	m := refForm.FindStringSubmatch(ref)
+	m := refForm().FindStringSubmatch(ref)
 	if m == nil {
 		return "", StaleRef(ref, "unknown", "this is not a ref: refs look like e12 or f3e7")
 	}

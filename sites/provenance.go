@@ -6,10 +6,10 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -18,12 +18,12 @@ import (
 // What a public map should not reveal in its provenance (schema v1, "provenance").
 // These are guesses at what a text is, and so warnings; they do not repeat it.
 var (
-	mailAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`)
-	localPath   = regexp.MustCompile(
+	mailAddress = lazyregexp.New(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+`)
+	localPath   = lazyregexp.New(
 		`(^|[\s"'=(])(~/|/(home|Users|root|var|mnt|opt|srv)/|[A-Za-z]:[\\/]|\\\\[A-Za-z0-9])`,
 	)
-	webAddress  = regexp.MustCompile(`(?i)\b(https?|wss?|ssh|git|ftp|file)://[^\s"'<>]+`)
-	secretParam = regexp.MustCompile(`(?i)(token|secret|passw|api_?key|signature|session|auth)`)
+	webAddress  = lazyregexp.New(`(?i)\b(https?|wss?|ssh|git|ftp|file)://[^\s"'<>]+`)
+	secretParam = lazyregexp.New(`(?i)(token|secret|passw|api_?key|signature|session|auth)`)
 )
 
 // unsafeProvenance warns of what a public map reveals of people and machines.
@@ -75,7 +75,7 @@ func eachText(at string, v any, f func(pointer, text string)) {
 
 // privateIn says what of a text is nobody's business, "" when nothing seems to be.
 func privateIn(text string) string {
-	for _, address := range webAddress.FindAllString(text, 20) {
+	for _, address := range webAddress().FindAllString(text, 20) {
 		u, err := url.Parse(address)
 		if err != nil {
 			continue
@@ -89,16 +89,16 @@ func privateIn(text string) string {
 			return "an address of a private network"
 		}
 		for name := range u.Query() {
-			if secretParam.MatchString(name) {
+			if secretParam().MatchString(name) {
 				return "an address with a secret in it"
 			}
 		}
 	}
-	rest := webAddress.ReplaceAllString(text, "")
+	rest := webAddress().ReplaceAllString(text, "")
 	switch {
-	case mailAddress.MatchString(rest) && !strings.Contains(rest, "git@"):
+	case mailAddress().MatchString(rest) && !strings.Contains(rest, "git@"):
 		return "an account or a mail address"
-	case localPath.MatchString(rest):
+	case localPath().MatchString(rest):
 		return "a path of a machine"
 	}
 	return ""

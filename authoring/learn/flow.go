@@ -3,13 +3,13 @@ package learn
 import (
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/likeness"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives"
 )
 
@@ -164,7 +164,7 @@ func (o *op) element() string {
 	)
 }
 
-var leaving = regexp.MustCompile(`(?i)^(?:cancel|close|dismiss|back|×|x|abbrechen|schließen)$`)
+var leaving = lazyregexp.New(`(?i)^(?:cancel|close|dismiss|back|×|x|abbrechen|schließen)$`)
 
 // kept drops what led nowhere: failures, reads that nobody used, fields that were written
 // again, pages that were left again, dialogs that were closed again. With whole the last two stay.
@@ -454,7 +454,7 @@ func (f *flow) closed() {
 		p := f.ops[j]
 		escape := strings.HasPrefix(p.primitive, "keyboard.") && p.text("key") == "Escape"
 		cancel := p.primitive == "pointer.click" && p.target != nil && p.target.Element != nil &&
-			leaving.MatchString(p.target.Element.Name)
+			leaving().MatchString(p.target.Element.Name)
 		// What a session ends with is what it was for.
 		last := !slices.ContainsFunc(f.ops[j+1:], func(o *op) bool { return o.acts })
 		if (escape || cancel) && !last && (p.reached(o.before) || p.reached(p.before)) {

@@ -12,6 +12,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/authoring/sample"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // Risk is what a trial of an action could do to the site.
@@ -131,8 +132,8 @@ func clickable(c *inspect.Control) bool {
 }
 
 var (
-	backs = regexp.MustCompile(`(?i)^(?:cancel|close|back|previous|reset|clear|dismiss|×|x)\b`)
-	icon  = regexp.MustCompile(`(?i)(?:show|hide|toggle).{0,12}password`)
+	backs = lazyregexp.New(`(?i)^(?:cancel|close|back|previous|reset|clear|dismiss|×|x)\b`)
+	icon  = lazyregexp.New(`(?i)(?:show|hide|toggle).{0,12}password`)
 )
 
 // group drafts the action of a form: its fields are filled in, its button is clicked.
@@ -246,7 +247,7 @@ func humane(v string) string {
 func sender(fields, buttons []*inspect.Control, form bool) *inspect.Control {
 	var usable []*inspect.Control
 	for _, b := range buttons {
-		if !backs.MatchString(buttonName(b)) && !icon.MatchString(buttonName(b)) && b.Type != "reset" {
+		if !backs().MatchString(buttonName(b)) && !icon().MatchString(buttonName(b)) && b.Type != "reset" {
 			usable = append(usable, b)
 		}
 	}

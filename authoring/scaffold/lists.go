@@ -3,7 +3,6 @@ package scaffold
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // stable reports whether people gave an id or a class.
@@ -184,7 +184,7 @@ func constant(texts []string) bool {
 	return len(texts) > 1 && len(slices.Compact(slices.Clone(texts))) == 1
 }
 
-var identifiers = regexp.MustCompile(`^data-(?:[a-z-]*-)?(?:id|key|uid|uuid|slug|sku|code|pk|row-key)$`)
+var identifiers = lazyregexp.New(`^data-(?:[a-z-]*-)?(?:id|key|uid|uuid|slug|sku|code|pk|row-key)$`)
 
 // identifying are attributes of the items that tell each from the others.
 func identifying(l inspect.List) []string {
@@ -193,7 +193,7 @@ func identifying(l inspect.List) []string {
 	}
 	var out []string
 	for name := range l.Items[0].Attributes {
-		if name != "id" && !identifiers.MatchString(name) && !strings.HasPrefix(name, "data-") {
+		if name != "id" && !identifiers().MatchString(name) && !strings.HasPrefix(name, "data-") {
 			continue
 		}
 		values := map[string]bool{}
@@ -202,7 +202,7 @@ func identifying(l inspect.List) []string {
 				values[v] = true
 			}
 		}
-		if len(values) == len(l.Items) && (name == "id" || identifiers.MatchString(name) || len(l.Items) > 2) &&
+		if len(values) == len(l.Items) && (name == "id" || identifiers().MatchString(name) || len(l.Items) > 2) &&
 			!slices.Contains(likeness.TestIDs, name) {
 			out = append(out, name)
 		}
@@ -210,7 +210,7 @@ func identifying(l inspect.List) []string {
 	slices.SortFunc(out, func(a, b string) int { // the clearest first
 		rank := func(s string) int {
 			switch {
-			case identifiers.MatchString(s):
+			case identifiers().MatchString(s):
 				return 0
 			case s == "id":
 				return 2

@@ -31,13 +31,13 @@ func runOnce() caseFlags { return caseFlags{Workers: 1, repeat: 1} }
 
 // Add adds the flags.
 func (p *caseFlags) Add(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.vars, "var", nil, "variable of plans: NAME=VALUE (repeatable)")
+	listVar(f, &p.vars, "var", "variable of plans: NAME=VALUE (repeatable)")
 	f.StringVar(&p.VarsFile, "vars", "", "YAML or JSON file with variables of plans")
 	f.StringVar(&p.grep, "grep", "", "run only cases whose name or tag matches this regular expression")
 	f.StringVar(&p.grepInvert, "grep-invert", "", "leave out cases whose name or tag matches this regular expression")
 	f.StringVar(&p.shard, "shard", "", "run one of several equal parts of the cases, such as 1/8")
-	f.StringArrayVar(
-		&p.durations, "durations", nil,
+	listVar(
+		f, &p.durations, "durations",
 		"json report of an earlier run, by whose durations shards are balanced (repeatable)",
 	)
 	f.IntVar(&p.Workers, "workers", 1, "how many cases run at once, each in a session of its own")

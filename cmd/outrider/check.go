@@ -87,7 +87,7 @@ func (a *app) checkCommand() *cobra.Command {
 		&x.Settle, "settle", 2*time.Second, "how long to probe again while the page is not well; 0 probes once",
 	)
 	f.IntVar(&x.ExpectStatus, "expect-status", 0, "HTTP status that the document must have (default: any below 400)")
-	f.StringArrayVar(&x.Requires, "require", nil, "state that must be current (repeatable)")
+	listVar(f, &x.Requires, "require", "state that must be current (repeatable)")
 	f.BoolVar(&x.Strict, "strict-checks", false, "a critical check that is skipped, or says nothing, fails")
 	f.BoolVar(
 		&x.FailOnDrift, "fail-on-drift", false,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"time"
 	_ "time/tzdata" // machines and images without a database of time zones
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/projection/expr"
@@ -51,7 +51,7 @@ func (a *app) configure(cmd *cobra.Command) (err error) {
 }
 
 // languageTag is the form of language tags in RFC 5646: language, script, region, variants and extensions.
-var languageTag = regexp.MustCompile(`^(?i:[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?` +
+var languageTag = lazyregexp.New(`^(?i:[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?` +
 	`(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-[a-wy-z0-9](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?)$`)
 
 // checkPlace refuses a time zone and a locale that there are not: a browser would go on with those of the
@@ -63,7 +63,7 @@ func (b *browserFlags) checkPlace() error {
 			return usage("--timezone is %q: expected a name of the IANA database, such as Europe/Berlin", b.timezone)
 		}
 	}
-	if b.locale != "" && !languageTag.MatchString(b.locale) {
+	if b.locale != "" && !languageTag().MatchString(b.locale) {
 		return usage("--locale is %q: expected a language tag (BCP 47), such as de-DE", b.locale)
 	}
 	return nil

@@ -119,8 +119,8 @@ func (a *app) connectCommand() *cobra.Command {
 		&dialect, "dialect", "actions", "actions (Actions Bridge Protocol) or browser-bridge (browser bridge v4)",
 	)
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
-	f.StringArrayVar(
-		&bridge.block, "block-domain", nil,
+	listVar(
+		f, &bridge.block, "block-domain",
 		"browser-bridge: domain on which nothing is done, subdomains included (repeatable)",
 	)
 	f.BoolVar(

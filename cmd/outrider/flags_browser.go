@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	goruntime "runtime"
 	"strconv"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -68,40 +68,40 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	f.StringVar(&b.locale, "locale", "", "locale of the pages, such as de-DE")
 	f.StringVar(&b.timezone, "timezone", "", "time zone of the pages, such as Europe/Berlin")
 	f.StringVar(&b.proxy, "proxy", "", "proxy server for the browser; one with credentials is given in OUTRIDER_PROXY")
-	f.StringArrayVar(
-		&b.allowOrigins, "allow-origin", nil,
+	listVar(
+		f, &b.allowOrigins, "allow-origin",
 		"only these origins may be reached, such as https://*.example.org (repeatable)",
 	)
-	f.StringArrayVar(&b.blockOrigins, "block-origin", nil, "these origins may not be reached (repeatable)")
-	f.StringArrayVar(
-		&b.insecureOrigins, "insecure-origin", nil,
+	listVar(f, &b.blockOrigins, "block-origin", "these origins may not be reached (repeatable)")
+	listVar(
+		f, &b.insecureOrigins, "insecure-origin",
 		"the certificates of these origins are not checked, such as https://localhost:8443 (repeatable)",
 	)
-	f.StringArrayVar(&b.uploadDirs, "upload-dir", nil, "folder whose files may be uploaded (repeatable; default: none)")
+	listVar(f, &b.uploadDirs, "upload-dir", "folder whose files may be uploaded (repeatable; default: none)")
 	f.StringVar(&b.downloadDir, "download-dir", "", "folder for downloads (default: downloads are refused)")
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
 	f.StringVar(
 		&b.profile, "profile", quirks.StrictProfile,
 		"strict, or extension: behave as the upstream Chrome extension does",
 	)
-	f.StringArrayVar(&b.maps, "maps", nil, "an actions.json file or a storage folder (repeatable)")
-	f.StringArrayVar(
-		&b.allowMaps, "allow-maps", nil,
+	listVar(f, &b.maps, "maps", "an actions.json file or a storage folder (repeatable)")
+	listVar(
+		f, &b.allowMaps, "allow-maps",
 		"what actions of shared and public maps may do beyond their own origin: "+
 			"SCOPE=script,cookies,origins,files,tabs (repeatable)",
 	)
 	addTrustFlag(f, &b.trustProject)
 	f.BoolVar(&b.acceptDrafts, "accept-drafts", false, "read maps that deviate from schema v1 in the ways real ones do")
 	b.recording.Add(f)
-	f.StringArrayVar(&b.open, "open", nil, "address to open, one tab each (repeatable)")
+	listVar(f, &b.open, "open", "address to open, one tab each (repeatable)")
 	f.StringVar(
 		&b.storageState, "storage-state", "",
 		"file with cookies and storage to begin with, as --save-storage-state or Playwright wrote it",
 	)
-	f.StringArrayVar(&b.secrets, "secret", nil, "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, "+
+	listVar(f, &b.secrets, "secret", "secret that {{secret:NAME}} stands for: NAME=env:VARIABLE, "+
 		"NAME=file:PATH or NAME=cmd:PROGRAM ARGUMENTS (repeatable)")
-	f.StringArrayVar(
-		&b.httpCredentials, "http-credentials", nil,
+	listVar(
+		f, &b.httpCredentials, "http-credentials",
 		"name and secret for servers of an origin that ask for them (HTTP authentication): ORIGIN=NAME:SECRET, "+
 			"where SECRET is the name of a --secret (repeatable)",
 	)
@@ -128,7 +128,7 @@ func (b *browserFlags) inProfile() bool {
 	return b.userDataDir != "" || b.attach != "" && !b.isolated
 }
 
-var viewportPattern = regexp.MustCompile(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`)
+var viewportPattern = lazyregexp.New(`^([1-9][0-9]{1,4})x([1-9][0-9]{1,4})$`)
 
 // runtimeOptions turns settings into what a host needs. The caller closes the
 // engine in it after the host.
@@ -228,7 +228,7 @@ func (a *app) readingOptions(s hostSettings) (out runtime.Options, err error) {
 	}
 	options.Full = runtime.ShellLacks(b.profile, open)
 	if b.viewport != "" {
-		m := viewportPattern.FindStringSubmatch(b.viewport)
+		m := viewportPattern().FindStringSubmatch(b.viewport)
 		if m == nil {
 			return runtime.Options{}, usage("--viewport is %q: expected WIDTHxHEIGHT, such as 1280x720", b.viewport)
 		}

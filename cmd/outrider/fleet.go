@@ -89,8 +89,8 @@ func (a *app) fleetUpCommand() *cobra.Command {
 	f.StringVar(&o.CertFile, "cert", "", "PEM file of the server's certificate: it speaks TLS")
 	f.StringVar(&o.KeyFile, "key", "", "PEM file of its key")
 	f.StringVar(&o.Monitor, "monitor", "", "HOST:PORT of the server's own monitoring page, which autoscalers read")
-	f.StringArrayVar(
-		&o.Leaf, "leaf", nil,
+	listVar(
+		f, &o.Leaf, "leaf",
 		"address of a cluster's leaf port: be a way into that cluster instead of a fleet of one's own (repeatable)",
 	)
 	f.StringVar(&domain, "leaf-domain", "", "JetStream domain of that cluster")

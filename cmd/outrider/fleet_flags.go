@@ -45,7 +45,7 @@ func (x *fleetFlags) Add(f *pflag.FlagSet, what string) {
 
 // AddNeeds adds the labels that the worker of a session must have.
 func (x *fleetFlags) AddNeeds(f *pflag.FlagSet) {
-	f.StringArrayVar(&x.needs, "needs", nil, "--fleet: label that the worker must have, NAME=VALUE (repeatable)")
+	listVar(f, &x.needs, "needs", "--fleet: label that the worker must have, NAME=VALUE (repeatable)")
 }
 
 // Labels are what AddNeeds gives.
@@ -59,8 +59,8 @@ func (x *fleetFlags) Labels(a *app) (map[string]string, error) {
 
 // AddVerify adds the keys that results must be signed by.
 func (x *fleetFlags) AddVerify(f *pflag.FlagSet) {
-	f.StringArrayVar(
-		&x.verify, "verify-key", nil,
+	listVar(
+		f, &x.verify, "verify-key",
 		"public key of a worker's --sign-key: results that none of these signed are refused (repeatable)",
 	)
 }
@@ -120,7 +120,7 @@ func (x *jobFlags) Add(f *pflag.FlagSet) {
 		&x.queue, "queue", fleet.DefaultQueue, "--fleet: queue for the jobs; queues get equal shares of the workers",
 	)
 	f.StringVar(&x.priority, "priority", string(fleet.Normal), "--fleet: high, normal or low, within the queue")
-	f.StringArrayVar(&x.needs, "needs", nil, "--fleet: label that a worker must have, NAME=VALUE (repeatable)")
+	listVar(f, &x.needs, "needs", "--fleet: label that a worker must have, NAME=VALUE (repeatable)")
 	f.DurationVar(
 		&x.deadline, "deadline", 0, "--fleet: jobs that have not ended after so long expire, queued or not; 0 is never",
 	)

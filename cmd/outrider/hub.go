@@ -97,12 +97,12 @@ func (a *app) hubCommand() *cobra.Command {
 	f.StringVar(
 		&x.payloads, "payload-dir", "", "folder for those files (default: one of the user's cache, emptied at the end)",
 	)
-	f.StringArrayVar(
-		&x.maps, "maps", nil,
+	listVar(
+		f, &x.maps, "maps",
 		"an actions.json file or a storage folder for actions.site of runtimes that do not know it (repeatable)",
 	)
 	addTrustFlag(f, &a.browser.trustProject)
-	f.StringArrayVar(&x.origins, "allow-web-origin", nil, "web origin that may use the hub (repeatable; default: none)")
+	listVar(f, &x.origins, "allow-web-origin", "web origin that may use the hub (repeatable; default: none)")
 	return cmd
 }
 

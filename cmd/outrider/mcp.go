@@ -152,12 +152,12 @@ func (a *app) mcpCommand() *cobra.Command {
 	)
 	f.StringVar(&httpOptions.Token, "token", "", "bearer token that clients must present (HTTP)")
 	f.StringVar(&tokenFile, "token-file", "", "file that holds the token")
-	f.StringArrayVar(
-		&httpOptions.AllowHosts, "allow-host", nil,
+	listVar(
+		f, &httpOptions.AllowHosts, "allow-host",
 		"host name, beside loopback, by which clients reach the server (repeatable)",
 	)
-	f.StringArrayVar(
-		&httpOptions.AllowOrigins, "allow-web-origin", nil,
+	listVar(
+		f, &httpOptions.AllowOrigins, "allow-web-origin",
 		"web origin whose pages may use the server (repeatable; default: none)",
 	)
 	f.BoolVar(&fixtures, "conformance-fixtures", false, "add what the public conformance scenarios ask for")

@@ -20,8 +20,8 @@ type reportFlags struct {
 
 func (r *reportFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.files, "report", "", "files to write, as "+report.FormatsHelp)
-	f.StringArrayVar(
-		&r.history, "history", nil, "json report of an earlier run, whose outcomes the html report shows (repeatable)",
+	listVar(
+		f, &r.history, "history", "json report of an earlier run, whose outcomes the html report shows (repeatable)",
 	)
 }
 

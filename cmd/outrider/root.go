@@ -99,7 +99,14 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	a.stderr = words
 
 	root := a.root()
-	root.SetVersionTemplate(versionText(wantsJSON(args)))
+	printVersion := root.Flags().BoolP("version", "v", false, "version for outrider")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *printVersion {
+			fmt.Fprint(a.stdout, versionText(wantsJSON(args)))
+			return nil
+		}
+		return cmd.Help()
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(a.stdout)
@@ -240,10 +247,12 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "outrider",
 		Short:         "A browser-automation runtime: declared site actions and primitives on real Chromium tabs",
-		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.HasParent() {
+				return nil // help and version need no configuration
+			}
 			a.verb = cmd.Name()
 			if err := a.configure(cmd); err != nil {
 				return err

@@ -120,8 +120,9 @@ func (a *app) validateCommand() *cobra.Command {
 		&judge, "lint", false,
 		"also say what could be better, with a score: postconditions, locators, states, identities, arguments",
 	)
-	cmd.Flags().StringArrayVar(
-		&plans, "plan", nil, "plan whose calls of actions --lint looks at for arguments that never vary (repeatable)",
+	listVar(
+		cmd.Flags(), &plans, "plan",
+		"plan whose calls of actions --lint looks at for arguments that never vary (repeatable)",
 	)
 	cmd.Flags().StringVar(&to, "report", "", "sarif=FILE: errors, warnings and what --lint says")
 	cmd.Flags().BoolVar(

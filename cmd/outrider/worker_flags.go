@@ -31,7 +31,7 @@ type workerFlags struct {
 // Add adds the flags.
 func (x *workerFlags) Add(f *pflag.FlagSet) {
 	f.IntVar(&x.Slots, "slots", max(1, runtime.NumCPU()), "how many jobs run at once, each with a browser")
-	f.StringArrayVar(&x.labels, "label", nil, "label of this worker, NAME=VALUE (repeatable)")
+	listVar(f, &x.labels, "label", "label of this worker, NAME=VALUE (repeatable)")
 	f.StringVar(&x.Tenants, "tenants", "", "file of the tenants that share the fleet: see docs/how-to/share-a-fleet.md")
 	f.StringVar(
 		&x.signKey, "sign-key", "",

@@ -3,11 +3,11 @@ package capture
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives"
 )
 
@@ -123,8 +123,8 @@ func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 	for _, line := range lines {
 		pair, attributes, _ := strings.Cut(line, ";")
 		name, value, named := strings.Cut(pair, "=")
-		if !named || !plainCookie.MatchString(value) || sessionCookie.MatchString(name) ||
-			httpOnly.MatchString(attributes) {
+		if !named || !plainCookie().MatchString(value) || sessionCookie().MatchString(name) ||
+			httpOnly().MatchString(attributes) {
 			pair = name + "=" + record.CookieValue
 			if !named {
 				pair = record.CookieValue
@@ -140,11 +140,11 @@ func withCookies(raw json.RawMessage, lines []string) json.RawMessage {
 }
 
 var (
-	plainCookie   = regexp.MustCompile(`^(?:[A-Za-z]{0,12}|[a-z]{2}[-_][A-Z]{2}|\d{1,2})$`)
-	sessionCookie = regexp.MustCompile(
+	plainCookie   = lazyregexp.New(`^(?:[A-Za-z]{0,12}|[a-z]{2}[-_][A-Z]{2}|\d{1,2})$`)
+	sessionCookie = lazyregexp.New(
 		`(?i)sess|token|auth|csrf|xsrf|jwt|sid|secret|login|user|key|pin|pass|code|otp|id$`,
 	)
-	httpOnly = regexp.MustCompile(`(?i)(?:^|;)\s*httponly\s*(?:;|$)`)
+	httpOnly = lazyregexp.New(`(?i)(?:^|;)\s*httponly\s*(?:;|$)`)
 )
 
 func contentType(raw json.RawMessage) string {

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	leastPicture = 4096
 )
 
-var inBase64 = regexp.MustCompile(`^(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/\r\n]+=*$`)
+var inBase64 = lazyregexp.New(`^(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/\r\n]+=*$`)
 
 // output is a result as it is recorded: pictures and files are left out, a large one is a resource.
 func (r *Recorder) output(name string, raw json.RawMessage) json.RawMessage {
@@ -69,7 +69,7 @@ func withoutPictures(raw json.RawMessage) json.RawMessage {
 				v[i] = walk(e)
 			}
 		case string:
-			if len(v) >= leastPicture && inBase64.MatchString(v) {
+			if len(v) >= leastPicture && inBase64().MatchString(v) {
 				changed = true
 				return record.Omitted + strconv.Itoa(len(v)) + " characters of base64]"
 			}

@@ -2,11 +2,11 @@ package capture
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/internal/mask"
 )
 
@@ -22,7 +22,7 @@ type secrets struct {
 	keys    string            // that went into it
 }
 
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+var notInNames = lazyregexp.New(`[^A-Za-z0-9_.-]+`)
 
 // learn makes a text a secret and returns its placeholder. A text that is a placeholder already stays one.
 func (s *secrets) learn(field, text string) string {
@@ -34,7 +34,7 @@ func (s *secrets) learn(field, text string) string {
 	if name, known := s.names[text]; known {
 		return mask.Placeholder(name)
 	}
-	base := strings.Trim(notInNames.ReplaceAllString(field, "_"), "_.-")
+	base := strings.Trim(notInNames().ReplaceAllString(field, "_"), "_.-")
 	if base == "" || base[0] >= '0' && base[0] <= '9' {
 		base = "password"
 	}

@@ -31,8 +31,8 @@ var (
 	pageJS string
 )
 
-// page is the page with its styles and script in it, and policy lets nothing else run or load.
-var page, policy = func() ([]byte, string) {
+// page is the page with its styles and script in it, and the policy by which nothing else runs or loads.
+var page = sync.OnceValues(func() ([]byte, string) {
 	sum := func(text string) string {
 		s := sha256.Sum256([]byte(text))
 		return "'sha256-" + base64.StdEncoding.EncodeToString(s[:]) + "'"
@@ -41,7 +41,7 @@ var page, policy = func() ([]byte, string) {
 	return []byte(text), "default-src 'none'; style-src " + sum(pageCSS) + "; script-src " + sum(pageJS) +
 		"; img-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors 'none'"
-}()
+})
 
 // snapshotPolicy lets a recorded document be drawn and nothing else.
 const snapshotPolicy = "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -63,8 +63,9 @@ func (v *View) Handler() http.Handler {
 	mux := http.NewServeMux()
 	at := "GET /" + v.token + "/"
 	mux.HandleFunc(at+"{$}", func(w http.ResponseWriter, _ *http.Request) {
+		text, policy := page()
 		w.Header().Set("Content-Security-Policy", policy)
-		send(w, "text/html; charset=utf-8", page)
+		send(w, "text/html; charset=utf-8", text)
 	})
 	mux.HandleFunc(at+"model.json", func(w http.ResponseWriter, _ *http.Request) { sendJSON(w, v.x.model) })
 	mux.HandleFunc(at+"row/{id}", func(w http.ResponseWriter, r *http.Request) {

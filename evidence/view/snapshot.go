@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // drawing writes a snapshot as HTML that does nothing: no script, no handler, no address outside.
@@ -27,11 +27,11 @@ const (
 )
 
 var (
-	elementName   = regexp.MustCompile(`^[a-z][a-z0-9._-]*$`)
-	attributeName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]*$`)
-	addressInCSS  = regexp.MustCompile(`(?i)url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)`)
-	tagInCSS      = regexp.MustCompile(`<([a-zA-Z/!?])`)
-	importInCSS   = regexp.MustCompile(`(?i)@import\s+(?:"([^"]*)"|'([^']*)')`)
+	elementName   = lazyregexp.New(`^[a-z][a-z0-9._-]*$`)
+	attributeName = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_.:-]*$`)
+	addressInCSS  = lazyregexp.New(`(?i)url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)`)
+	tagInCSS      = lazyregexp.New(`<([a-zA-Z/!?])`)
+	importInCSS   = lazyregexp.New(`(?i)@import\s+(?:"([^"]*)"|'([^']*)')`)
 )
 
 // unshown are elements that would load or run something.
@@ -110,7 +110,7 @@ func (d *drawing) node(v any, path []int, on bool, depth int) {
 	name, _ := list[0].(string)
 	name = strings.ToLower(name)
 	attributes, _ := list[1].(map[string]any)
-	if unshown[name] || !elementName.MatchString(name) {
+	if unshown[name] || !elementName().MatchString(name) {
 		return
 	}
 	if name == "template" {
@@ -163,7 +163,7 @@ func (d *drawing) template(list []any, attributes map[string]any, path []int, on
 
 func (d *drawing) style(css string) {
 	css = d.css(css)
-	d.out.WriteString("<style>" + tagInCSS.ReplaceAllString(css, `\3c $1`) + "</style>")
+	d.out.WriteString("<style>" + tagInCSS().ReplaceAllString(css, `\3c $1`) + "</style>")
 }
 
 // text joins the texts among nodes.
@@ -193,7 +193,7 @@ func (d *drawing) attributes(element string, all map[string]any, marked bool) {
 		switch {
 		case strings.HasPrefix(name, "__"):
 			style += d.shown(element, name, value, put)
-		case !attributeName.MatchString(name) || strings.HasPrefix(lower, "on") || unshownAttributes[lower]:
+		case !attributeName().MatchString(name) || strings.HasPrefix(lower, "on") || unshownAttributes[lower]:
 		case lower == "style":
 			style = d.css(value) + ";" + style
 		case lower == "href" && element == "link":
@@ -290,12 +290,12 @@ const getPath = "../get?url="
 func (d *drawing) css(text string) string { return servedCSS(d.base, text) }
 
 func servedCSS(base *url.URL, text string) string {
-	text = importInCSS.ReplaceAllStringFunc(text, func(whole string) string {
-		m := importInCSS.FindStringSubmatch(whole)
+	text = importInCSS().ReplaceAllStringFunc(text, func(whole string) string {
+		m := importInCSS().FindStringSubmatch(whole)
 		return `@import "` + served(base, m[1]+m[2]) + `"`
 	})
-	return addressInCSS.ReplaceAllStringFunc(text, func(whole string) string {
-		m := addressInCSS.FindStringSubmatch(whole)
+	return addressInCSS().ReplaceAllStringFunc(text, func(whole string) string {
+		m := addressInCSS().FindStringSubmatch(whole)
 		address := m[1] + m[2] + m[3]
 		if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, getPath) {
 			return whole

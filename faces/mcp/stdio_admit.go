@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
+
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // maxLine is how many bytes one message has at the most.
@@ -112,11 +113,11 @@ func isRequestID(id json.RawMessage) bool {
 }
 
 // plainNumber is a number that comes back as it was sent.
-var plainNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
+var plainNumber = lazyregexp.New(`^(0|-?[1-9][0-9]{0,14})$`)
 
 // keepsID reports whether an id comes back from the SDK as it was sent: it reads numbers as such of 64 bits
 // and leaves their fractions out.
-func keepsID(id json.RawMessage) bool { return id[0] == '"' || plainNumber.Match(id) }
+func keepsID(id json.RawMessage) bool { return id[0] == '"' || plainNumber().Match(id) }
 
 // nestsDeep reports whether JSON is nested deeper than the SDK reads.
 func nestsDeep(raw []byte) bool {

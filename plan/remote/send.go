@@ -8,14 +8,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/outrider-run/outrider/fleet"
 	"github.com/outrider-run/outrider/fleet/queue"
 	"github.com/outrider-run/outrider/fleet/submit"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -47,7 +46,7 @@ type Submission struct {
 }
 
 // environment are references to variables of the environment.
-var environment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{env\.([^}]+)\}`) })
+var environment = lazyregexp.New(`\$\{env\.([^}]+)\}`)
 
 // secretLabel begins the label of a worker that has a secret.
 const secretLabel = "secret."

@@ -7,11 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // places are the lines of a document's values, by their JSON pointers.
@@ -59,7 +60,7 @@ func readDocument(path string) (any, *places, error) {
 	return v, p, err
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+var yamlLine = lazyregexp.New(`^yaml: line (\d+): (.*)$`)
 
 func parseDocument(path string, text []byte) (any, *places, error) {
 	if strings.EqualFold(filepath.Ext(path), ".json") {
@@ -72,7 +73,7 @@ func parseDocument(path string, text []byte) (any, *places, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, p, Problems{{Place{File: path, Line: 1}, "the plan is empty"}}
 		}
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 			line, _ := strconv.Atoi(m[1])
 			return nil, p, Problems{{Place{File: path, Line: line}, m[2]}}
 		}
@@ -100,7 +101,7 @@ func (r *reader) alone(dec *yaml.Decoder) {
 	line := second.Line
 	if err != nil {
 		line = 1
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 			line, _ = strconv.Atoi(m[1])
 		}
 	}

@@ -129,7 +129,7 @@ func (c *checker) plan(p *Plan) {
 		}
 	}
 	for name := range p.Vars {
-		if !word.MatchString(name) {
+		if !word().MatchString(name) {
 			c.fail("/vars/"+escapePointer(name), "%q is no name of a variable: expected letters, digits and _", name)
 		}
 	}
@@ -204,7 +204,7 @@ func (c *checker) step(s *Step, at string) {
 		if f.As == "" {
 			f.As = "item"
 		}
-		if !word.MatchString(f.As) || slices.Contains(roots, f.As) {
+		if !word().MatchString(f.As) || slices.Contains(roots, f.As) {
 			c.fail(
 				at+"/for_each/as", "%q is no name of an item: expected letters, digits and _, and none of %s",
 				f.As, strings.Join(roots, ", "),
@@ -227,7 +227,7 @@ func (c *checker) step(s *Step, at string) {
 	}
 	for name, text := range s.Capture {
 		place := at + "/capture/" + escapePointer(name)
-		if !word.MatchString(name) {
+		if !word().MatchString(name) {
 			c.fail(place, "%q is no name of a variable: expected letters, digits and _", name)
 		}
 		if program := c.compile(text, place); program != nil {
@@ -241,7 +241,7 @@ func (c *checker) step(s *Step, at string) {
 
 // compile compiles an expression. One with a variable in it is compiled when it runs.
 func (c *checker) compile(text, at string) expr.Program {
-	if reference.MatchString(text) {
+	if reference().MatchString(text) {
 		c.fail(at, "an expression has no ${…}: it sees variables as vars, the row as row, and secrets not at all")
 		return nil
 	}

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 var (
-	word      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	reference = regexp.MustCompile(`\$?\$\{(vars|env|row)\.[^}]*\}`)
-	anyBraces = regexp.MustCompile(`\$?\$\{[^}]*\}`)
+	word      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	reference = lazyregexp.New(`\$?\$\{(vars|env|row)\.[^}]*\}`)
+	anyBraces = lazyregexp.New(`\$?\$\{[^}]*\}`)
 )
 
 // roots are the names that a reference begins with.
@@ -46,7 +46,7 @@ func (s *Scope) Expand(v any) (any, error) {
 	var err error
 	switch v := v.(type) {
 	case string:
-		if m := anyBraces.FindString(v); m == v && !strings.HasPrefix(v, "$$") {
+		if m := anyBraces().FindString(v); m == v && !strings.HasPrefix(v, "$$") {
 			if value, ours, err := s.lookup(v[2 : len(v)-1]); ours {
 				return value, err
 			}
@@ -78,7 +78,7 @@ func (s *Scope) Expand(v any) (any, error) {
 // ${.
 func (s *Scope) Text(text string) (string, error) {
 	var failed error
-	out := anyBraces.ReplaceAllStringFunc(text, func(found string) string {
+	out := anyBraces().ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "$$") {
 			return found[1:]
 		}
@@ -213,7 +213,7 @@ func ReadVars(path string, pairs []string) (map[string]any, error) {
 		out[name] = value
 	}
 	for _, name := range slices.Sorted(maps.Keys(out)) {
-		if !word.MatchString(name) {
+		if !word().MatchString(name) {
 			return nil, fmt.Errorf("%q is no name of a variable: expected letters, digits and _", name)
 		}
 	}

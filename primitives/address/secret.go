@@ -3,9 +3,10 @@ package address
 import (
 	"errors"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // Split takes the user and the password out of a web address, as the browser reads it:
@@ -64,7 +65,7 @@ func unescaped(text string) string {
 }
 
 // telling are the names of parameters whose values let somebody in.
-var telling = regexp.MustCompile(
+var telling = lazyregexp.New(
 	`(?i)(token|secret|passw|password|pwd|key|auth|credential|signature|session|code|jwt|bearer)`,
 )
 
@@ -81,14 +82,14 @@ func Shown(raw string) string {
 	for i, part := range parts {
 		name, _, valued := strings.Cut(part, "=")
 		switch {
-		case telling.MatchString(unescaped(name)) && valued:
+		case telling().MatchString(unescaped(name)) && valued:
 			parts[i] = name + "=..."
 		case !valued && len(part) > 16:
 			parts[i] = "..." // a token alone
 		}
 	}
 	out := path + "?" + strings.Join(parts, "&")
-	if hasFragment && !telling.MatchString(fragment) {
+	if hasFragment && !telling().MatchString(fragment) {
 		out += "#" + fragment
 	}
 	return out

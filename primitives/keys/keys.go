@@ -6,6 +6,7 @@ package keys
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -241,7 +242,7 @@ var keyAliases = map[string]string{
 
 // keyIndex finds a key of the table. exact is by DOM key, shifted key and code;
 // folded is the same in lower case, for names only.
-var keyIndex = buildKeyIndex()
+var keyIndex = sync.OnceValue(buildKeyIndex)
 
 type Hit struct {
 	def   *Definition
@@ -291,22 +292,22 @@ func buildKeyIndex() keyLookup {
 // exactly. Any other single code point is a key without code that produces
 // itself.
 func Find(name string) (Hit, bool) {
-	if h, ok := keyIndex.exact[name]; ok {
+	if h, ok := keyIndex().exact[name]; ok {
 		return h, true
 	}
 	low := strings.ToLower(name)
-	if h, ok := keyIndex.folded[low]; ok {
+	if h, ok := keyIndex().folded[low]; ok {
 		return h, true
 	}
 	if alias, ok := keyAliases[low]; ok {
-		return keyIndex.exact[alias], true
+		return keyIndex().exact[alias], true
 	}
 	if r, n := utf8.DecodeRuneInString(name); n == len(name) && n > 0 && r != utf8.RuneError {
 		switch name {
 		case "\n", "\r":
-			return keyIndex.exact["Enter"], true
+			return keyIndex().exact["Enter"], true
 		case "\t":
-			return keyIndex.exact["Tab"], true
+			return keyIndex().exact["Tab"], true
 		}
 		if r < ' ' || r == 0x7f {
 			return Hit{}, false // control characters have no key and no text

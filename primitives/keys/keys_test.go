@@ -137,7 +137,7 @@ func TestKeyTableIsConsistent(t *testing.T) {
 		}
 	}
 	for alias, name := range keyAliases {
-		if _, ok := keyIndex.exact[name]; !ok {
+		if _, ok := keyIndex().exact[name]; !ok {
 			t.Errorf("alias %q names no key: %q", alias, name)
 		}
 		if alias != strings.ToLower(alias) {

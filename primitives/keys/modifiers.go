@@ -65,7 +65,7 @@ func PressModifiers(mask primitives.Modifiers) (down, up []primitives.KeyEvent) 
 		if mask&m.bit == 0 {
 			continue
 		}
-		def := keyIndex.exact[m.key].def
+		def := keyIndex().exact[m.key].def
 		before := held
 		held |= m.bit
 		ev := primitives.KeyEvent{

@@ -5,11 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/internal/jsonout"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -97,7 +97,7 @@ func describeBody(body primitives.NetworkBody) *bodyOut {
 }
 
 // secretHeader are names whose values authorise somebody.
-var secretHeader = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie|set-cookie|set-cookie2|` +
+var secretHeader = lazyregexp.New(`(?i)^(authorization|proxy-authorization|cookie|set-cookie|set-cookie2|` +
 	`x-csrf-.*|x-xsrf-.*|.*(token|secret|api-?key|password|credential|session-?id).*)$`)
 
 // redacted decodes headers and leaves the values of secret ones out.
@@ -107,7 +107,7 @@ func redacted(raw json.RawMessage) map[string]string {
 		return map[string]string{}
 	}
 	for name, value := range out {
-		if secretHeader.MatchString(strings.TrimSpace(name)) {
+		if secretHeader().MatchString(strings.TrimSpace(name)) {
 			out[name] = fmt.Sprintf("[redacted, %d bytes]", len(value))
 		}
 	}

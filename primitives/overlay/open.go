@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -194,12 +194,12 @@ func (in overlayOpenIn) document(p primitives.Page, primitive string) (string, e
 }
 
 // documentStart is what a document has before its first content.
-var documentStart = regexp.MustCompile(`(?is)^\s*(<!doctype[^>]*>)?\s*(<html[^>]*>)?\s*(<head[^>]*>)?`)
+var documentStart = lazyregexp.New(`(?is)^\s*(<!doctype[^>]*>)?\s*(<html[^>]*>)?\s*(<head[^>]*>)?`)
 
 // withData puts data where scripts of the template find it, as the first thing
 // of the document and in a form that cannot end its element.
 func withData(html, data string) string {
-	at := len(documentStart.FindString(html))
+	at := len(documentStart().FindString(html))
 	element := `<script type="application/json" data-actions-json-overlay-data>` +
 		strings.ReplaceAll(data, "<", `\u003c`) + `</script>`
 	return html[:at] + element + html[at:]

@@ -1,9 +1,9 @@
 package expr
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -13,7 +13,7 @@ const maxNesting = 256
 
 // unlikeRE2 finds what regular expressions of JavaScript have and those of Go
 // lack: look-around and back-references.
-var unlikeRE2 = regexp.MustCompile(`\(\?(=|!|<=|<!)|\\[1-9]|\\k<`)
+var unlikeRE2 = lazyregexp.New(`\(\?(=|!|<=|<!)|\\[1-9]|\\k<`)
 
 // rewriteForBlues returns src as blues is to read it. It removes comments and
 // gives quoted steps the quotes that blues knows; positions do not move. What
@@ -46,7 +46,7 @@ func rewriteForBlues(src string) (string, error) {
 		case tokBroken:
 			continue // the parser says what is missing
 		case tokRegex:
-			if unlikeRE2.MatchString(t.text) {
+			if unlikeRE2().MatchString(t.text) {
 				return "", refuse(t, "look-around and back-references in a regular expression")
 			}
 		case tokString:

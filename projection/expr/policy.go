@@ -2,10 +2,10 @@ package expr
 
 import (
 	"fmt"
-	"regexp"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -26,7 +26,7 @@ var forbidden = []string{"eval", "random", "now", "millis"}
 // forbiddenText is the check of the reference runtime: a match on the text,
 // string literals included. It gives the error at load time; an alias
 // ($f := $now) passes it and fails when the function is called.
-var forbiddenText = regexp.MustCompile(`(?i)\$(eval|random|now|millis)\s*\(`)
+var forbiddenText = lazyregexp.New(`(?i)\$(eval|random|now|millis)\s*\(`)
 
 // checkSource applies the rules that hold for every engine.
 func checkSource(src string) error {
@@ -37,7 +37,7 @@ func checkSource(src string) error {
 	if !utf8.ValidString(src) {
 		return fault.New(fault.InvalidExpression, "the expression is not valid UTF-8")
 	}
-	if m := forbiddenText.FindStringSubmatchIndex(src); m != nil {
+	if m := forbiddenText().FindStringSubmatchIndex(src); m != nil {
 		return disallowed(src[m[2]:m[3]]).With("position", utf16Length(src[:m[0]]))
 	}
 	return nil

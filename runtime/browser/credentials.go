@@ -2,10 +2,10 @@ package browser
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/address"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
@@ -120,7 +120,7 @@ func (t *Tab) onHead(method, params []byte) {
 			}
 			scheme, rest, _ := strings.Cut(string(line), " ")
 			asked := &route.Challenge{Scheme: strings.ToLower(scheme)}
-			if m := realm.FindStringSubmatch(rest); m != nil {
+			if m := realm().FindStringSubmatch(rest); m != nil {
 				asked.Realm = m[1] + m[2]
 			}
 			t.challenge.Store(asked)
@@ -129,4 +129,4 @@ func (t *Tab) onHead(method, params []byte) {
 	}
 }
 
-var realm = regexp.MustCompile(`(?i)realm=(?:"([^"]*)"|([^\s,]+))`)
+var realm = lazyregexp.New(`(?i)realm=(?:"([^"]*)"|([^\s,]+))`)

@@ -2,13 +2,13 @@ package verify
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/locators"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -56,8 +56,8 @@ var placeWords = strings.Fields(
 
 var (
 	// attributesIn are the attributes of a selector, with their values.
-	attributesIn = regexp.MustCompile(`\[\s*([\w:-]+)\s*(?:[~|^$*]?=\s*("[^"]*"|'[^']*'|[^\]\s]*))?[^\]]*\]`)
-	number       = regexp.MustCompile(`^["']?\d+["']?$`)
+	attributesIn = lazyregexp.New(`\[\s*([\w:-]+)\s*(?:[~|^$*]?=\s*("[^"]*"|'[^']*'|[^\]\s]*))?[^\]]*\]`)
+	number       = lazyregexp.New(`^["']?\d+["']?$`)
 )
 
 // namingAttributes are attributes that say which element it is. Others that begin with aria-, and
@@ -69,18 +69,18 @@ var namingAttributes = strings.Fields(
 // distinguishes reports whether a selector chooses its element by a state or by a place: the element
 // that has taken its name need not have either.
 func distinguishes(selector string) bool {
-	for _, m := range attributesIn.FindAllStringSubmatch(selector, -1) {
+	for _, m := range attributesIn().FindAllStringSubmatch(selector, -1) {
 		name, value := strings.ToLower(m[1]), m[2]
 		switch {
 		case strings.HasPrefix(name, "aria-") && !slices.Contains(namingAttributes, name):
 			return true
-		case value == "", number.MatchString(value):
+		case value == "", number().MatchString(value):
 			return true
 		case saysState(name) || saysState(strings.Trim(value, `"'`)):
 			return true
 		}
 	}
-	bare := attributesIn.ReplaceAllString(selector, "")
+	bare := attributesIn().ReplaceAllString(selector, "")
 	if strings.ContainsAny(bare, ":+~*") || strings.Contains(selector, "!=") {
 		return true
 	}
@@ -113,11 +113,11 @@ func (c claims) keeps(t *manifest.Target) bool {
 }
 
 // shownAttributes are attributes whose value is what an element shows or is called.
-var shownAttributes = regexp.MustCompile(`\[(?:value|title|alt|placeholder|aria-label)[~|^$*]?=`)
+var shownAttributes = lazyregexp.New(`\[(?:value|title|alt|placeholder|aria-label)[~|^$*]?=`)
 
 // saysWhatIsRead reports whether a locator is made of what its element shows: whatever is read by it, it is this.
 func saysWhatIsRead(l locators.Locator) bool {
-	return l.Name+l.TextEquals != "" || shownAttributes.MatchString(l.Selector)
+	return l.Name+l.TextEquals != "" || shownAttributes().MatchString(l.Selector)
 }
 
 // Readable are the locators by which an element may be read.

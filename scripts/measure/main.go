@@ -176,8 +176,8 @@ func exportedIn(d ast.Decl) int {
 func floor(folder string) int {
 	for height, rooms := range [][]string{
 		{
-			"primitives", "internal/jsonout", "internal/mask", "internal/element", "internal/mapedit",
-			"internal/ownfolder",
+			"primitives", "internal/jsonout", "internal/lazyregexp", "internal/mask", "internal/element",
+			"internal/mapedit", "internal/ownfolder",
 		},
 		{"workflow", "projection", "sites"},
 		{"runtime"},

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	goruntime "runtime"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/faces/provider"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 // Session is one session of jcode: a background process that serves the
@@ -25,7 +25,7 @@ type Session struct {
 	dir  string
 }
 
-var sessionNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+var sessionNames = lazyregexp.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 func sessionNamed(name string) (Session, error) {
 	if !sessionNames().MatchString(name) {

@@ -10,17 +10,17 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
 	"slices"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
 )
@@ -59,7 +59,11 @@ func Open(ctx context.Context, version string, log *slog.Logger) (*Traces, error
 			return nil, fmt.Errorf("%s is %q: expected http/protobuf", name, p)
 		}
 	}
-	exporter, err := otlptracehttp.New(ctx)
+	client, err := newClient()
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +108,11 @@ var roles = map[span.Kind]trace.SpanKind{
 const Unknown = "unknown"
 
 // callName is what names of primitives, of calls and of actions look like.
-var callName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$`)
+var callName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,99}$`)
 
 // Begin implements span.Listener.
 func (t *Traces) Begin(ctx context.Context, kind span.Kind, name string) (context.Context, func(fault.Code)) {
-	if (kind == span.Call || kind == span.Primitive) && !callName.MatchString(name) {
+	if (kind == span.Call || kind == span.Primitive) && !callName().MatchString(name) {
 		name = Unknown
 	}
 	options := []trace.SpanStartOption{trace.WithAttributes(attribute.String("outrider."+string(kind), name))}

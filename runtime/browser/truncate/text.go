@@ -1,10 +1,10 @@
 package truncate
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/address"
 )
 
@@ -20,7 +20,7 @@ func Address(raw string) string {
 }
 
 // withUser is an address with a user, inside a longer text.
-var withUser = regexp.MustCompile(`(?i)\b((?:https?|wss?|ftp):\\?/\\?/)[^\s/"'\\?#@<>]*@`)
+var withUser = lazyregexp.New(`(?i)\b((?:https?|wss?|ftp):\\?/\\?/)[^\s/"'\\?#@<>]*@`)
 
 // WithoutUsers takes users and passwords out of the addresses in a text that the browser
 // or a server wrote.
@@ -28,7 +28,7 @@ func WithoutUsers[T ~string | ~[]byte](text T) T {
 	if !strings.Contains(string(text), "@") {
 		return text
 	}
-	return T(withUser.ReplaceAllString(string(text), "$1"))
+	return T(withUser().ReplaceAllString(string(text), "$1"))
 }
 
 // Bytes returns at most n bytes of a text, and dots for what is missing.
