@@ -736,7 +736,9 @@ type ClipboardCopyResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -813,7 +815,9 @@ type ClipboardPasteResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -1082,7 +1086,9 @@ type CursorMoveToResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -1177,7 +1183,9 @@ type DomFocusResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -1398,7 +1406,9 @@ type DomSelectOptionResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -2192,7 +2202,9 @@ type KeyboardPressResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -2257,7 +2269,9 @@ type KeyboardPressGatedResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -3334,38 +3348,37 @@ type PageHoverArgs struct {
 // PageHoverResult is the result of [PageHover].
 type PageHoverResult struct {
 	// The element matches :hover afterwards.
-	Hovered  bool       `json:"hovered"`
-	Target   TargetInfo `json:"target"`
+	Hovered bool `json:"hovered"`
+	Target  struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
 	WaitedMS int        `json:"waited_ms"`
 	X        float64    `json:"x"`
 	Y        float64    `json:"y"`
 	Frame    *FrameInfo `json:"frame"`
 	Ref      string     `json:"ref"`
-}
-
-// TargetInfo is the element that a pointer action was for, as it was before.
-type TargetInfo struct {
-	BoundingBox  Box    `json:"bounding_box"`
-	TagName      string `json:"tag_name"`
-	AriaDisabled string `json:"aria_disabled"`
-	ClassName    string `json:"class_name"`
-	// Its ARIA role, its own or that of its tag.
-	ComputedRole string `json:"computed_role"`
-	DataTestid   string `json:"data_testid"`
-	Disabled     bool   `json:"disabled"`
-	ID           string `json:"id"`
-	// Its accessible name.
-	Name     string `json:"name"`
-	Point    *Point `json:"point"`
-	Role     string `json:"role"`
-	Text     string `json:"text"`
-	Type     string `json:"type"`
-	Viewport *struct {
-		Height  float64 `json:"height"`
-		Width   float64 `json:"width"`
-		ScrollX float64 `json:"scroll_x"`
-		ScrollY float64 `json:"scroll_y"`
-	} `json:"viewport"`
 }
 
 // FrameInfo is the frame that an element is in.
@@ -3504,7 +3517,9 @@ type PageSelectResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -3549,6 +3564,9 @@ type PageSnapshotArgs struct {
 	Offset *int `json:"offset,omitempty"`
 	// Read only the part of the page that this element holds.
 	Ref string `json:"ref,omitempty"`
+	// Tell what each of several controls of one name belongs to; interactive_only
+	// does.
+	Siblings bool `json:"siblings,omitempty"`
 	// Id of an earlier snapshot with the same options: answer only what is
 	// different.
 	Since string `json:"since,omitempty"`
@@ -3619,19 +3637,25 @@ type PageSnapshotResult struct {
 		Level     int    `json:"level"`
 		Message   string `json:"message"`
 		Name      string `json:"name"`
-		Options   int    `json:"options"`
-		Position  string `json:"position"`
-		Pressed   any    `json:"pressed"`
-		Readonly  bool   `json:"readonly"`
-		Ref       string `json:"ref"`
-		Required  bool   `json:"required"`
-		Scrolls   string `json:"scrolls"`
-		Selected  bool   `json:"selected"`
-		Sort      string `json:"sort"`
-		Text      string `json:"text"`
-		Type      string `json:"type"`
-		URL       string `json:"url"`
-		Value     string `json:"value"`
+		// What a control without a name is called: by what stands beside it, its
+		// tooltip or its icon.
+		Near string `json:"near"`
+		// What tells a repeated control from the others of its name. With
+		// interactive_only or siblings.
+		Of       string `json:"of"`
+		Options  int    `json:"options"`
+		Position string `json:"position"`
+		Pressed  any    `json:"pressed"`
+		Readonly bool   `json:"readonly"`
+		Ref      string `json:"ref"`
+		Required bool   `json:"required"`
+		Scrolls  string `json:"scrolls"`
+		Selected bool   `json:"selected"`
+		Sort     string `json:"sort"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		URL      string `json:"url"`
+		Value    string `json:"value"`
 	} `json:"nodes"`
 	Text string `json:"text"`
 }
@@ -3742,9 +3766,33 @@ type PointerClickResult struct {
 	Modifiers []string `json:"modifiers"`
 	// What was there before the click: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
-	Target TargetInfo `json:"target"`
-	X      float64    `json:"x"`
-	Y      float64    `json:"y"`
+	Target struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
@@ -3861,8 +3909,32 @@ type PointerDoubleClickResult struct {
 	Scrolls int `json:"scrolls"`
 	// What was there before the clicks: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
-	Target   *TargetInfo `json:"target"`
-	WaitedMS int         `json:"waited_ms"`
+	Target *struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
+	WaitedMS int `json:"waited_ms"`
 }
 
 // PointerDrag runs pointer.drag. Press at one point or element, move to another
@@ -3971,7 +4043,9 @@ type PointerDragResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"drop_target"`
@@ -3983,7 +4057,9 @@ type PointerDragResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -4066,8 +4142,32 @@ type PointerMoveResult struct {
 	// How often something was scrolled to reach the element.
 	Scrolls int `json:"scrolls"`
 	// The element of the locator or at the point; absent where nothing is.
-	Target   *TargetInfo `json:"target"`
-	WaitedMS int         `json:"waited_ms"`
+	Target *struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
+	WaitedMS int `json:"waited_ms"`
 }
 
 // PointerMoveTo runs pointer.move_to. Run the recipe of a pointer marker and
@@ -4105,7 +4205,31 @@ type PointerMoveToResult struct {
 	// browser.dismiss_dialog.
 	Dialog *DialogInfo `json:"dialog"`
 	// What the pointer is moved onto; null where nothing is.
-	Target *TargetInfo `json:"target"`
+	Target *struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
 }
 
 // PointerWheel runs pointer.wheel. Turn the wheel at a point of the viewport,
@@ -4145,7 +4269,31 @@ type PointerWheelResult struct {
 	// The frame the element is in; absent in the main frame.
 	Frame *FrameInfo `json:"frame"`
 	// What is at the point; null where nothing is.
-	Target *TargetInfo `json:"target"`
+	Target *struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
 }
 
 // RuntimeAgentMemoryClear runs runtime.agent.memory_clear. Clear the memory of
@@ -4816,7 +4964,9 @@ type TextInsertResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -4872,7 +5022,9 @@ type TextSelectResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -4946,7 +5098,9 @@ type TextTypeResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -5037,7 +5191,9 @@ type TransferInsertResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target"`
@@ -5318,7 +5474,9 @@ type ViewportScrollResult struct {
 		// Its ARIA role, its own or that of its tag.
 		Role    string `json:"role"`
 		TagName string `json:"tag_name"`
-		Point   *Point `json:"point"`
+		// What it is called where it has no name.
+		Near  string `json:"near"`
+		Point *Point `json:"point"`
 		// Of a file input: a click cannot choose files, upload.set_files can.
 		Type json.RawMessage `json:"type"`
 	} `json:"target_element"`
