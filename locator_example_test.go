@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -222,4 +223,23 @@ func ExampleTab_OpenCDP() {
 		return nil
 	})
 	// Output: Page.loadEventFired
+}
+
+func ExampleTab_Route() {
+	in(`<p>none</p>`, func(ctx context.Context, tab *outrider.Tab) error {
+		stop, err := tab.Route(ctx, "*/price", func(w outrider.RouteWriter, _ *http.Request) {
+			fmt.Fprint(w, `{"price": 3}`)
+		})
+		if err != nil {
+			return err
+		}
+		defer stop()
+		type offer struct {
+			Price int `json:"price"`
+		}
+		got, err := outrider.Evaluate[offer](ctx, tab, `fetch('/price').then(r => r.json())`)
+		fmt.Println(got.Price)
+		return err
+	})
+	// Output: 3
 }

@@ -67,6 +67,9 @@ func TestLocatorsAreLookedUpAtEachUse(t *testing.T) {
 	if n, err := more.Nth(1).Nth(1).Count(ctx); err != nil || n != 0 {
 		t.Errorf("the second of one: %d, %v", n, err)
 	}
+	if text, err := tab.BySelector("body").ByText("Drag").First().Text(ctx); err != nil || text != "Drag" {
+		t.Errorf("a text inside, the first: %q, %v", text, err)
+	}
 	if text, err := more.Filter("Later").Text(ctx); err != nil || text != "Later" {
 		t.Errorf("filter: %q, %v", text, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type Session struct {
 	group  *runtime.Workspace
 
 	watchdog *watchdog
+	logger   *slog.Logger
 	timeout  time.Duration // of a call without a deadline, 0 for the default
 
 	end   context.CancelFunc // ends the iterators of Events
@@ -55,6 +57,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	}
 	s := newSession(h, options.Engine, nil, w)
 	s.timeout = o.CallTimeout
+	s.logger = o.Logger
 	return s, nil
 }
 
@@ -95,6 +98,7 @@ func (s *Session) NewSession(ctx context.Context, address string) (*Session, err
 	}
 	isolated := newSession(s.host, nil, group, s.watchdog)
 	isolated.timeout = s.timeout
+	isolated.logger = s.logger
 	if _, err := isolated.NewTab(ctx, address); err != nil {
 		_ = isolated.Close()
 		return nil, err
@@ -190,6 +194,14 @@ func (s *Session) statuses() []runtime.TabStatus {
 		return s.group.Tabs()
 	}
 	return s.host.Tabs()
+}
+
+// log is the logger of the options, or one that discards.
+func (s *Session) log() *slog.Logger {
+	if s.logger != nil {
+		return s.logger
+	}
+	return slog.New(slog.DiscardHandler)
 }
 
 // callTimeout is how long a call without a deadline may take.

@@ -164,3 +164,62 @@ func TestCDPSessionsAreSeparate(t *testing.T) {
 		t.Errorf("%q, %v", title, err)
 	}
 }
+
+func TestRoutesAreAnsweredByHandlers(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "<title>Real</title>real "+r.URL.Path)
+	}))
+	defer site.Close()
+	s, err := outrider.Open(t.Context(), outrider.Options{Open: []string{site.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tab := s.Tab()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/echo", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("X-Kind", r.Header.Get("X-Want"))
+		w.WriteHeader(http.StatusTeapot)
+		fmt.Fprintf(w, "%s!", body)
+	})
+	stop, err := tab.Route(ctx, "*/api/*", func(w outrider.RouteWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/real":
+			w.Continue()
+		case "/api/none":
+			w.Abort()
+		case "/api/panic":
+			panic("handler")
+		default:
+			mux.ServeHTTP(w, r)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(path string) string {
+		text, err := outrider.Evaluate[string](ctx, tab, `path => fetch(path, path === '/api/echo'
+			? {method: 'POST', body: 'hello', headers: {'X-Want': 'k'}} : {}).then(
+			async r => r.status + ' ' + r.headers.get('X-Kind') + ' ' + (await r.text()).replace(/<.*>/, ''), () => 'failed')`, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for path, want := range map[string]string{
+		"/api/echo": "418 k hello!", "/api/real": "200 null real /api/real", "/api/none": "failed",
+		"/api/panic": "failed", "/other": "200 null real /other", "/api/unknown": "404 null 404 page not found\n",
+	} {
+		if got := ask(path); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+	stop()
+	stop()
+	if got := ask("/api/none"); got != "200 null real /api/none" {
+		t.Errorf("after stop: %q", got)
+	}
+}

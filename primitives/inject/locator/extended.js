@@ -167,7 +167,23 @@ function gathered(locator, trace) {
       for (const given of givenToSlots(root)) for (const node of findIn(given)) found.add(node);
   }
   if (stage !== 'candidate') trace[stage + '_matches'] = found.size;
+  else for (const node of sayingIn(places, locator, [...found])) found.add(node);
   return [...found];
+}
+
+/**
+ * sayingIn lists the innermost elements that have the text of a locator that names nothing else, where no control has
+ * it.
+ */
+function sayingIn(places, locator, controls) {
+  const needle = sought(locator.text || locator.text_contains || locator.text_equals);
+  const more = ['name', 'label', 'placeholder', 'test_id'].some((field) => (locator[field] ?? null) !== null);
+  if (needle === '' || more || locator.role) return [];
+  const equal = Boolean(locator.text_equals);
+  if (controls.some((node) => readable(node, () => hasText(node, needle, equal), false))) return [];
+  return places.flatMap((root) =>
+    root === document ? saying(needle, equal) : innermostSaying(root, needle, equal).filter((node) => node !== root)
+  );
 }
 
 /**
