@@ -190,6 +190,7 @@ const (
 	MousePressed  MouseType = "mousePressed"
 	MouseReleased MouseType = "mouseReleased"
 	MouseWheel    MouseType = "mouseWheel"
+	Touched       MouseType = "touched" // one finger came down and went up
 )
 
 // Modifiers is the CDP bit set of held modifier keys.

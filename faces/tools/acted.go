@@ -37,6 +37,7 @@ var expectedOf = map[string]any{
 	"candidate_count":      json.Number("1"),
 	"clicked":              true,
 	"double_clicked":       true,
+	"tapped":               true,
 	"hovered":              true,
 	"dragged":              true,
 	"inserted":             true,

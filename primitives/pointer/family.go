@@ -12,6 +12,7 @@ func Primitives() []*primitives.Primitive {
 		pointerWheel,
 		pointerClick,
 		pointerDoubleClick,
+		pointerTap,
 		pointerDrag,
 		markerQuery,
 		cursorMoveTo,

@@ -3,7 +3,8 @@
 // something else is kept from the page.
 
 const guardedEvents = [
-  'pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'dblclick', 'auxclick', 'contextmenu'
+  'pointerdown', 'touchstart', 'mousedown', 'pointerup', 'touchend', 'mouseup', 'click', 'dblclick', 'auxclick',
+  'contextmenu'
 ];
 const guards = new Map(); // id -> {verdict, hit, end}
 const pathOf = methodOf(Event.prototype, 'composedPath');

@@ -20,9 +20,19 @@ func (p *Page) Mouse(ctx context.Context, events ...primitives.MouseEvent) error
 	if err := p.admitPointer(ctx, events); err != nil {
 		return err
 	}
-	commands := make([]cdp.Command, len(events))
-	for i, e := range events {
-		commands[i] = cdp.Command{Session: p.session.ID, Method: "Input.dispatchMouseEvent", Params: mouseParams(e)}
+	commands := make([]cdp.Command, 0, len(events))
+	for _, e := range events {
+		if e.Type == primitives.Touched {
+			for _, params := range touchParams(e) {
+				commands = append(commands, cdp.Command{
+					Session: p.session.ID, Method: "Input.dispatchTouchEvent", Params: params,
+				})
+			}
+			continue
+		}
+		commands = append(commands, cdp.Command{
+			Session: p.session.ID, Method: "Input.dispatchMouseEvent", Params: mouseParams(e),
+		})
 	}
 	return cdp.Explain(p.dispatch(ctx, commands, nil), "sending pointer events")
 }
@@ -217,6 +227,13 @@ func mouseParams(e primitives.MouseEvent) []byte {
 		b = strconv.AppendFloat(append(b, `,"deltaY":`...), e.DeltaY, 'f', -1, 64)
 	}
 	return append(b, `,"pointerType":"mouse"}`...)
+}
+
+// touchParams is a finger that comes down, and then none.
+func touchParams(e primitives.MouseEvent) [][]byte {
+	down := strconv.AppendFloat([]byte(`{"type":"touchStart","touchPoints":[{"x":`), e.X, 'f', -1, 64)
+	down = strconv.AppendFloat(append(down, `,"y":`...), e.Y, 'f', -1, 64)
+	return [][]byte{append(down, `}]}`...), []byte(`{"type":"touchEnd","touchPoints":[]}`)}
 }
 
 func keyParams(e primitives.KeyEvent) []byte {
