@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/internal/element/likeness"
@@ -32,6 +34,9 @@ const (
 	longestLine  = 200
 	longestWatch = 5 * time.Second
 )
+
+// shortestLabel is how many letters the words before an amount have.
+const shortestLabel = 3
 
 // ending is something that may show the end.
 type ending struct {
@@ -306,6 +311,7 @@ func (l *learning) endings(
 		}
 	}
 	ends = append(ends, l.told(before, after)...)
+	ends = append(ends, l.counted(before, after)...)
 	if own := l.reworks(before, after); own != nil {
 		ends = append(ends, *own)
 	}
@@ -363,6 +369,39 @@ func (l *learning) told(before, after moment) (ends []ending) {
 		}
 	}
 	return ends
+}
+
+// counted are the lines that begin with words and end in another amount than before, such as the total of a basket.
+func (l *learning) counted(before, after moment) (ends []ending) {
+	for _, line := range after.lines {
+		label := labelOf(line)
+		if len(ends) == mostTold || label == "" || l.varies(label) || slices.Contains(before.lines, line) {
+			continue
+		}
+		begins := func(each string) bool { return labelOf(each) == label }
+		if once(before.lines, begins) && once(after.lines, begins) {
+			ends = append(ends, ending{kind: another, locator: map[string]any{"text_contains": label}})
+		}
+	}
+	return ends
+}
+
+// labelOf are the words of a line before an amount that it ends in, "" for a line of another form.
+func labelOf(line string) string {
+	digit := strings.IndexFunc(line, unicode.IsDigit)
+	if digit < 0 || len(line) > longestLine || strings.ContainsFunc(line[digit:], unicode.IsLetter) {
+		return ""
+	}
+	label := strings.TrimFunc(line[:digit], func(r rune) bool { return !unicode.IsLetter(r) })
+	if utf8.RuneCountInString(label) < shortestLabel {
+		return ""
+	}
+	return label
+}
+
+func once(lines []string, is func(string) bool) bool {
+	i := slices.IndexFunc(lines, is)
+	return i >= 0 && !slices.ContainsFunc(lines[i+1:], is)
 }
 
 // mixes reports whether another argument than this one has its value in a line, which is then another with other
