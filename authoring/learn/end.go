@@ -338,10 +338,7 @@ func (l *learning) endings(
 		case inspect.NewState:
 			if selector, _ := at["selector"].(string); !l.varies(c.To) {
 				state := inspect.StateSelector(c.State, c.To)
-				at["selector"] = selector + state
-				if selectors := fallbacks(found, selector, state); len(selectors) > 0 {
-					at["fallback"] = selectors
-				}
+				at["selector"] = selector + state // without a fallback: another element in this state is no end
 				ends = append(ends, ending{kind: appears, locator: at})
 			}
 		}
@@ -435,17 +432,6 @@ func (l *learning) locate(e likeness.Seen, found []locators.Locator, rewords boo
 		return at
 	}
 	return nil
-}
-
-// fallbacks are selectors that find an element in a state when its locator does not, up to two.
-func fallbacks(found []locators.Locator, first, state string) (out []string) {
-	for _, u := range found {
-		if u.Selector != "" && u.Selector != first && u.Kind != locators.Text && u.Kind != locators.Structure &&
-			len(out) < 2 {
-			out = append(out, u.Selector+state)
-		}
-	}
-	return out
 }
 
 // vanishing are locators of what is not there any more. Whether they find it is seen when it is there again.
