@@ -15,6 +15,9 @@ type logLines struct {
 	rest []byte // of a line that has not ended
 }
 
+// flush ends the last line.
+func (l *logLines) flush() { _, _ = l.Write([]byte("\n")) }
+
 // longestLogLine is where a line ends that has no end.
 const longestLogLine = 64 << 10
 

@@ -120,6 +120,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			code = exitEnvironment
 		}
 	}
+	if lines, ok := a.stderr.(*logLines); ok {
+		lines.flush()
+	}
 	return code
 }
 
