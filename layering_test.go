@@ -209,7 +209,7 @@ var mayImport = map[string][]string{
 		"primitives", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/verify", "sites",
 	},
 	"runtime/signal": {
-		"primitives", "primitives/descriptor", "primitives/inject", "runtime/call",
+		"primitives", "primitives/descriptor", "primitives/inject", "primitives/quirks", "runtime/call",
 		"runtime/mapset", "runtime/verify", "sites", "sites/manifest",
 	},
 	"runtime/attach": {

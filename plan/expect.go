@@ -312,6 +312,9 @@ func (r *run) current(ctx context.Context, at place, want string, within time.Du
 			States []struct {
 				Name    string `json:"name"`
 				Current *bool  `json:"current"`
+				Drift   []struct {
+					Message string `json:"message"`
+				} `json:"drift"`
 			} `json:"states"`
 			Current []string     `json:"current_states"`
 			Unknown *fault.Error `json:"states_unknown"`
@@ -327,6 +330,11 @@ func (r *run) current(ctx context.Context, at place, want string, within time.Du
 			return fmt.Sprintf("current states: %s, expected %s", errorText(err), want), isPermanent(err)
 		}
 		if slices.Contains(seen.Current, want) {
+			for _, s := range seen.States {
+				if s.Name == want && s.Current != nil && *s.Current && len(s.Drift) > 0 {
+					return fmt.Sprintf("the state %s drifted: %s", want, s.Drift[0].Message), false
+				}
+			}
 			return "", true
 		}
 		found := "none"

@@ -167,6 +167,7 @@ type TabInfo struct {
 	Title           string
 	Active          bool
 	Loading         bool // its document has not loaded yet
+	Busy            bool // its page has not answered since we are attached to it
 }
 
 // MouseEvent is one trusted pointer event at a point of the top viewport, in

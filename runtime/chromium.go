@@ -36,7 +36,11 @@ func (h *Host) start(ctx context.Context) error {
 		h.life.Go(h.watchMemory)
 	}
 	if adopt {
-		for _, bt := range b.Tabs() {
+		tabs := b.Tabs()
+		slices.SortStableFunc(tabs, func(x, y *browser.Tab) int { // the first is active: one that answers
+			return boolean(x.Tab().Busy) - boolean(y.Tab().Busy)
+		})
+		for _, bt := range tabs {
 			h.adopt(bt)
 		}
 	}
@@ -60,6 +64,14 @@ func (h *Host) start(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// boolean is 1 for true.
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // openAtStart opens one of the first tabs. It has its place before its page can open others.
@@ -284,7 +296,7 @@ func (t *Tab) refresh() {
 	t.mu.Lock()
 	before := t.status
 	t.status = t.statusNow()
-	changed := t.status.URL != before.URL || t.status.Title != before.Title
+	changed := t.status.URL != before.URL || t.status.Title != before.Title || t.status.Busy != before.Busy
 	t.mu.Unlock()
 	if changed {
 		t.emit(TabChanged)

@@ -150,7 +150,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	}
 	h.manifest = sync.OnceValue(func() json.RawMessage { return announcedManifest(opts.Registry, opts.Quirks) })
 	h.clipboards = clipboard.New(h.sharers, h.log)
-	h.signals = signal.NewHub(opts.Maps, h.log, h.publish)
+	h.signals = signal.NewHub(opts.Maps, opts.Quirks, h.log, h.publish)
 	h.ctx, h.shutdown = context.WithCancelCause(context.WithoutCancel(ctx))
 	opts.Maps.OnRead(func() { h.mapsMoved(h.ctx) })
 	if err := h.start(ctx); err != nil {

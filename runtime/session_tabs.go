@@ -52,6 +52,7 @@ func (t *Tab) info() primitives.TabInfo {
 	info.URL = status.URL
 	info.Title = status.Title
 	info.WindowID = status.WindowID
+	info.Busy = status.Busy
 	return info
 }
 

@@ -91,6 +91,7 @@ func (t *Tab) statusNow() TabStatus {
 		info := t.shown.Tab()
 		s.URL, s.Title = info.URL, info.Title
 		s.Loading = info.Loading
+		s.Busy = info.Busy
 	}
 	return s
 }

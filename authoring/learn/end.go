@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/outrider-run/outrider/authoring/inspect"
 	"github.com/outrider-run/outrider/internal/element/likeness"
@@ -32,6 +34,9 @@ const (
 	longestLine  = 200
 	longestWatch = 5 * time.Second
 )
+
+// shortestLabel is how many letters the words before an amount have.
+const shortestLabel = 3
 
 // ending is something that may show the end.
 type ending struct {
@@ -306,6 +311,7 @@ func (l *learning) endings(
 		}
 	}
 	ends = append(ends, l.told(before, after)...)
+	ends = append(ends, l.counted(before, after)...)
 	if own := l.reworks(before, after); own != nil {
 		ends = append(ends, *own)
 	}
@@ -332,10 +338,7 @@ func (l *learning) endings(
 		case inspect.NewState:
 			if selector, _ := at["selector"].(string); !l.varies(c.To) {
 				state := inspect.StateSelector(c.State, c.To)
-				at["selector"] = selector + state
-				if selectors := fallbacks(found, selector, state); len(selectors) > 0 {
-					at["fallback"] = selectors
-				}
+				at["selector"] = selector + state // without a fallback: another element in this state is no end
 				ends = append(ends, ending{kind: appears, locator: at})
 			}
 		}
@@ -363,6 +366,39 @@ func (l *learning) told(before, after moment) (ends []ending) {
 		}
 	}
 	return ends
+}
+
+// counted are the lines that begin with words and end in another amount than before, such as the total of a basket.
+func (l *learning) counted(before, after moment) (ends []ending) {
+	for _, line := range after.lines {
+		label := labelOf(line)
+		if len(ends) == mostTold || label == "" || l.varies(label) || slices.Contains(before.lines, line) {
+			continue
+		}
+		begins := func(each string) bool { return labelOf(each) == label }
+		if once(before.lines, begins) && once(after.lines, begins) {
+			ends = append(ends, ending{kind: another, locator: map[string]any{"text_contains": label}})
+		}
+	}
+	return ends
+}
+
+// labelOf are the words of a line before an amount that it ends in, "" for a line of another form.
+func labelOf(line string) string {
+	digit := strings.IndexFunc(line, unicode.IsDigit)
+	if digit < 0 || len(line) > longestLine || strings.ContainsFunc(line[digit:], unicode.IsLetter) {
+		return ""
+	}
+	label := strings.TrimFunc(line[:digit], func(r rune) bool { return !unicode.IsLetter(r) })
+	if utf8.RuneCountInString(label) < shortestLabel {
+		return ""
+	}
+	return label
+}
+
+func once(lines []string, is func(string) bool) bool {
+	i := slices.IndexFunc(lines, is)
+	return i >= 0 && !slices.ContainsFunc(lines[i+1:], is)
 }
 
 // mixes reports whether another argument than this one has its value in a line, which is then another with other
@@ -396,17 +432,6 @@ func (l *learning) locate(e likeness.Seen, found []locators.Locator, rewords boo
 		return at
 	}
 	return nil
-}
-
-// fallbacks are selectors that find an element in a state when its locator does not, up to two.
-func fallbacks(found []locators.Locator, first, state string) (out []string) {
-	for _, u := range found {
-		if u.Selector != "" && u.Selector != first && u.Kind != locators.Text && u.Kind != locators.Structure &&
-			len(out) < 2 {
-			out = append(out, u.Selector+state)
-		}
-	}
-	return out
 }
 
 // vanishing are locators of what is not there any more. Whether they find it is seen when it is there again.

@@ -25,7 +25,8 @@ type op struct {
 	// after are addresses of the page that were seen after it: a click does not wait for
 	// the page that it leads to, so the next steps may still see the old one.
 	after   []string
-	repeats int // reads that were made again until their result was another one
+	end     string // address of the page when its call ended
+	repeats int    // reads that were made again until their result was another one
 	first   json.RawMessage
 	// locator is what the session itself named the element by, nil for a ref or a point.
 	locator json.RawMessage
@@ -67,6 +68,7 @@ func flowOf(calls []record.Call) *flow {
 				to:        s.To,
 				acts:      primitives.StepOf(s.Primitive).Repeats,
 				before:    s.URL,
+				end:       c.URL,
 				at:        i + 1,
 				ok:        s.End != nil && s.End.OK,
 			}
@@ -87,6 +89,7 @@ func flowOf(calls []record.Call) *flow {
 		}
 		seen(c.URL)
 	}
+	f.followed()
 	for _, o := range f.ops {
 		if o.before != "" && o.before != "about:blank" {
 			f.start = o.before
@@ -94,6 +97,45 @@ func flowOf(calls []record.Call) *flow {
 		}
 	}
 	return f
+}
+
+// followed completes where links led to. What a recording knows of a page's address is late, and a click does not wait
+// for the page that it leads to: that page may be seen first when the next link was clicked.
+func (f *flow) followed() {
+	for i, o := range f.ops {
+		to := o.href()
+		for k := i + 1; to != "" && k < len(f.ops); k++ {
+			next := f.ops[k]
+			there := withoutFragment(next.before) == to
+			if there || withoutFragment(next.end) == to && next.href() != to {
+				o.after = append(o.after, to)
+			}
+			if !navigates(next) {
+				continue
+			}
+			if !there && next.before == o.before && o.reached(to) {
+				next.before = to // it was clicked there
+			}
+			break
+		}
+	}
+}
+
+// href is where a link leads to, "" for what is no link that was clicked.
+func (o *op) href() string {
+	if o.primitive != "pointer.click" || o.target == nil || o.target.Element == nil || o.target.Element.Role != "link" {
+		return ""
+	}
+	base, err := url.Parse(o.before)
+	href := o.target.Element.Attributes["href"]
+	if err != nil || href == "" {
+		return ""
+	}
+	to, err := base.Parse(href)
+	if err != nil {
+		return ""
+	}
+	return withoutFragment(to.String())
 }
 
 func isRead(primitive string) bool { return primitives.StepOf(primitive).Reads != nil }
@@ -175,6 +217,7 @@ func (f *flow) kept(whole bool) {
 	f.rewritten()
 	if n := len(f.ops); !whole {
 		f.corrected()
+		f.switched()
 		f.searched()
 		f.detours()
 		f.closed()
@@ -342,6 +385,25 @@ func (f *flow) corrected() {
 	}
 }
 
+// switched drops the choice of a tab after which another one of its list was chosen, with nothing read or done between.
+func (f *flow) switched() {
+	f.drop("another tab was chosen after it", func(i int, o *op) bool {
+		return i+1 < len(f.ops) && o.switches(f.ops[i+1])
+	})
+}
+
+// switches reports whether two steps choose two tabs of one list.
+func (o *op) switches(next *op) bool {
+	for _, each := range []*op{o, next} {
+		if each.primitive != "pointer.click" || each.target == nil || each.target.Element == nil ||
+			each.target.Element.Role != "tab" {
+			return false
+		}
+	}
+	a, b := o.target.Element, next.target.Element
+	return o.target.Frame == next.target.Frame && slices.Equal(a.Path, b.Path) && a.Nth != b.Nth
+}
+
 // acting are the indices of the next steps that act, up to so many.
 func (f *flow) acting(from, most int) (out []int) {
 	for i := from; i < len(f.ops) && len(out) < most; i++ {
@@ -432,7 +494,13 @@ func navigates(o *op) bool {
 	case "browser.navigate", "page.history", "viewport.scroll", "pointer.move", "page.hover":
 		return true
 	case "pointer.click":
-		return o.target != nil && o.target.Element != nil && o.target.Element.Role == "link"
+		if o.target == nil || o.target.Element == nil { // it came after the click had begun
+			var l struct {
+				Role string `json:"role"`
+			}
+			return json.Unmarshal(o.locator, &l) == nil && l.Role == "link"
+		}
+		return o.target.Element.Role == "link"
 	}
 	return false
 }

@@ -62,6 +62,8 @@ func (a *app) checkCommand() *cobra.Command {
 			if err := out.spares(slices.Concat(a.browser.maps, reports.history)...); err != nil {
 				return err
 			}
+			artifacts, leave := a.artifactsFolder(artifacts)
+			defer leave()
 			if at.URL != "" {
 				return a.checkOnFleet(cmd.Context(), at, how, x, before, out, artifacts)
 			}

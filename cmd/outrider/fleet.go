@@ -115,6 +115,8 @@ func (a *app) fleetAttachCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			artifacts, leave := a.artifactsFolder(artifacts)
+			defer leave()
 			return a.followFleet(ctx, q, jobs, at, out, remote.Show{Artifacts: artifacts})
 		},
 	)

@@ -41,7 +41,7 @@ func (a *app) recordCommand() *cobra.Command {
 			c.URL = args[0]
 			c.Secrets = a.secrets
 			c.Version = version
-			c.Words = a.stderr
+			c.Words = a.people
 			c.Headed = a.browser.headed || display && !headless && c.View == ""
 			if c.Out == "" {
 				c.Out = u.Hostname()

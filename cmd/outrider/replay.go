@@ -47,7 +47,7 @@ func (a *app) replayCommand() *cobra.Command {
 			if a.origins["profile"] != byDefault {
 				c.Profile = a.browser.profile
 			}
-			c.In, c.Words = a.stdin, a.stderr
+			c.In, c.Words = a.stdin, a.people
 			if !a.json {
 				c.Out = a.stdout
 			}

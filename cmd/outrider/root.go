@@ -22,6 +22,7 @@ import (
 	"github.com/outrider-run/outrider/internal/operate/profiling"
 	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/plain"
 )
 
 // Exit codes of the contract.
@@ -56,6 +57,7 @@ type app struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
+	people io.Writer // standard error for a dialogue, which no log format changes
 
 	json      bool
 	timeout   time.Duration
@@ -96,7 +98,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	words := secrets.Writer(stderr)
 	defer func() { _ = words.Close() }()
 	a.stdout = out
-	a.stderr = words
+	a.stderr, a.people = words, words
 
 	root := a.root()
 	printVersion := root.Flags().BoolP("version", "v", false, "version for outrider")
@@ -124,6 +126,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		if code == exitDone {
 			code = exitEnvironment
 		}
+	}
+	if lines, ok := a.stderr.(*logLines); ok {
+		lines.flush()
 	}
 	return code
 }
@@ -230,7 +235,13 @@ func (a *app) showError(e *exit) {
 		}
 	}
 	var f *fault.Error
-	if !errors.As(e.err, &f) {
+	isFault := errors.As(e.err, &f)
+	if lines, ok := a.stderr.(*logLines); ok {
+		f = structuredOf(e)
+		lines.log.Error(plain.Text(f.Message), "code", f.Code, "evidence", f.Evidence, "next_step", f.NextStep)
+		return
+	}
+	if !isFault {
 		fmt.Fprintf(a.stderr, "outrider: %v\n", e.err)
 		return
 	}
@@ -339,6 +350,7 @@ func (a *app) openLog() error {
 		a.log = slog.New(slog.NewTextHandler(a.stderr, options))
 	case "json":
 		a.log = slog.New(slog.NewJSONHandler(a.stderr, options))
+		a.stderr = &logLines{log: slog.New(slog.NewJSONHandler(a.stderr, nil))}
 	default:
 		return usage("--log-format is %q: expected text or json", a.logFormat)
 	}

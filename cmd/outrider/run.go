@@ -42,6 +42,8 @@ func (a *app) runCommand() *cobra.Command {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
 				}
+				artifacts, leave := a.artifactsFolder(artifacts)
+				defer leave()
 				if at.URL != "" {
 					return a.runPlansOnFleet(cmd.Context(), at, how, which, plans, out, artifacts)
 				}
@@ -57,6 +59,8 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			artifacts, leave := a.artifactsFolder(artifacts)
+			defer leave()
 			return a.runAction(cmd.Context(), which, action, arguments, artifacts)
 		},
 	}

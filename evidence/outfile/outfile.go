@@ -1,6 +1,7 @@
 // Package outfile writes the files that a user names: whole or not at all, through links, and never in the place of a
-// device or a pipe. Claim opens one that grows while a program runs, and keeps other programs of ours away from it. It
-// also reads small files that may be anything. Recordings, traces, reports, storage states and lock files use it.
+// device or a pipe. Claim opens one that grows while a program runs, and keeps other programs of ours away from it;
+// ClaimFolder does so with a folder. It also reads small files that may be anything. Recordings, traces, reports,
+// storage states and lock files use it.
 package outfile
 
 import (
@@ -125,6 +126,19 @@ func Claim(path string, mode fs.FileMode) (*os.File, error) {
 	}
 	if err := f.Truncate(0); err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// ClaimFolder keeps other programs of ours out of a folder that is there, until what it answers is closed. It is an
+// error of ErrHeld when another program has claimed it.
+func ClaimFolder(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if !hold(f) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrHeld), f.Close())
 	}
 	return f, nil
 }

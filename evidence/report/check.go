@@ -31,7 +31,10 @@ type Page struct {
 		Description string `json:"description"`
 		Current     *bool  `json:"current"`
 		MapPath     string `json:"map_path"`
-		File        string `json:"-"` // see Locate
+		Drift       []struct {
+			Message string `json:"message"`
+		} `json:"drift"`
+		File string `json:"-"` // see Locate
 	} `json:"states"`
 	Maps []string `json:"maps"`
 
@@ -273,7 +276,11 @@ func (p Page) Print(w io.Writer) {
 		if s.Current != nil {
 			word = map[bool]string{true: "current", false: "not current"}[*s.Current]
 		}
-		rows = append(rows, []string{word, "state", Printable(s.Name), Printable(s.Description)})
+		said := s.Description
+		if len(s.Drift) > 0 {
+			word, said = "drifted", s.Drift[0].Message
+		}
+		rows = append(rows, []string{word, "state", Printable(s.Name), Printable(said)})
 	}
 	Aligned(w, "  ", rows)
 	for _, c := range p.Checks {

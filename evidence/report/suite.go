@@ -52,6 +52,8 @@ func PageSuite(p Page) Suite {
 			one.Outcome, one.Message = Skipped, "cannot be seen"
 		case !*st.Current:
 			one.Outcome, one.Message = Skipped, "not current"
+		case len(st.Drift) > 0:
+			one.Outcome, one.Message = Drifted, st.Drift[0].Message
 		}
 		s.Tests = append(s.Tests, one)
 	}

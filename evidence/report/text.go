@@ -1,12 +1,12 @@
 package report
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/plain"
 )
@@ -16,7 +16,7 @@ func EvidenceLines(f *fault.Error) []string {
 	var out []string
 	for _, m := range []map[string]any{f.Fields, f.Evidence} {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			v, err := json.Marshal(m[k])
+			v, err := jsonout.Line(m[k])
 			if err != nil {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -575,7 +576,7 @@ func (s *Set) screenshotTool() Tool {
 				args["quality"] = in.Quality
 			}
 			if in.FullPage {
-				args["full_page"] = true
+				args["full_page"], args["max_height"] = true, mostPixels
 			}
 			if in.MaxWidth > 0 {
 				args["max_width"] = in.MaxWidth
@@ -613,11 +614,9 @@ const mostPixels = 8000
 
 // pictured says what a picture of a whole page does not show as it is.
 func pictured(out, result, encoded map[string]any) {
-	if height, ok := encoded["height"].(json.Number); ok {
-		if pixels, err := height.Int64(); err == nil && pixels > mostPixels {
-			out["tall"] = fmt.Sprintf("most models take no picture with more than %d pixels of a side; "+
-				"a smaller max_width, a ref or a scrolled page gives less", mostPixels)
-		}
+	if height, ok := encoded["height"].(json.Number); ok && height.String() == strconv.Itoa(mostPixels) {
+		out["scaled"] = fmt.Sprintf("the picture is smaller than the page, since most models take no side with more "+
+			"than %d pixels; a ref or a scrolled page shows more", mostPixels)
 	}
 	if cut, ok := result["cut"].(map[string]any); ok {
 		out["cut"] = fmt.Sprintf("the page is %v by %v pixels, and no picture has more than 16384 of them; "+

@@ -80,12 +80,16 @@ func (s *Set) tabsTool() Tool {
 
 // pageLine is a page as a client sees it.
 func pageLine(p page) map[string]any {
-	return inBrief(map[string]any{
+	line := map[string]any{
 		"page":   p.handle(),
 		"url":    p.tab.URL,
 		"title":  p.tab.Title,
 		"active": p.tab.Active,
-	})
+	}
+	if p.tab.Busy {
+		line["busy"] = "its page has not answered yet; navigate it, close it, or take another one"
+	}
+	return inBrief(line)
 }
 
 func (s *Set) listPages(in tabsIn) (*Answer, *fault.Error) {

@@ -3,13 +3,13 @@ package spec
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/internal/mask"
 )
 
@@ -210,7 +210,7 @@ func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string))
 		}
 		if len(s.Args) > 0 {
 			if args, err := scope.Expand(map[string]any(s.Args)); err == nil {
-				if raw, err := json.Marshal(args); err == nil {
+				if raw, err := jsonout.Line(args); err == nil {
 					text += " " + string(raw)
 				}
 			}
@@ -225,7 +225,7 @@ func explainSteps(steps []Step, scope *Scope, depth int, line func(int, string))
 			}
 		}
 		if n := len(s.Expect); n > 0 {
-			text += fmt.Sprintf(", %d expected", n)
+			text += ", " + strconv.Itoa(n) + map[bool]string{true: " expectation", false: " expectations"}[n == 1]
 		}
 		line(depth, text)
 		explainRoutes(s.Route, scope, depth+1, line)

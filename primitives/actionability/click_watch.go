@@ -25,6 +25,52 @@ type clickWatch struct {
 	stop   context.CancelFunc
 	answer chan verdict
 	done   chan struct{} // closed when the page call has ended
+	// guarded: the documents around the frame may keep a click from the page, too.
+	guarded bool
+}
+
+// around is the guard of the documents around the frame, "" for none. It ends with the watch.
+func (w *clickWatch) around() string {
+	if w == nil || w.at.View == nil {
+		return ""
+	}
+	w.guarded = true
+	return w.id
+}
+
+// endAround ends the guards of the documents around the frame, and answers what one of them has kept from the page.
+func (w *clickWatch) endAround(ctx context.Context) *verdict {
+	if !w.guarded {
+		return nil
+	}
+	w.guarded = false
+	var out *verdict
+	for i := range w.at.Depth() {
+		if kept, occluder := w.at.EndGuard(ctx, w.page, w.id, i); kept {
+			out = &verdict{Known: true, OccludedBy: occluder}
+		}
+	}
+	return out
+}
+
+// leaveAround is endAround of a click that came to where it was meant to: what it does there may keep the page from
+// answering. It returns when the page calls are on their way, so that later ones come after them.
+func (w *clickWatch) leaveAround(ctx context.Context) {
+	if !w.guarded {
+		return
+	}
+	w.guarded = false
+	for i := range w.at.Depth() {
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), keys.ReleaseBound)
+		sent := make(chan struct{})
+		on := sync.OnceFunc(func() { close(sent) })
+		go func() {
+			defer cancel()
+			defer on()
+			w.at.EndGuard(primitives.WhenSent(bounded, on), w.page, w.id, i)
+		}()
+		<-sent
+	}
 }
 
 // verdict is what the page says of a guarded click; the zero value when it does
@@ -84,8 +130,9 @@ func (w *clickWatch) query(ctx context.Context, wait bool) verdict {
 	return seen
 }
 
-// result is what the click hit. It is called once the click has been handled.
-func (w *clickWatch) result(ctx context.Context) verdict {
+// result is what the click hit, and what one hit that came to a document around the frame and was kept from it; nil for
+// none. It is called once the click has been handled.
+func (w *clickWatch) result(ctx context.Context) (_ verdict, kept *verdict) {
 	decided := func(v verdict) bool { return v.Lost || v.Arrived != nil && *v.Arrived }
 	timer := time.NewTimer(verdictWait)
 	defer timer.Stop()
@@ -113,7 +160,13 @@ func (w *clickWatch) result(ctx context.Context) verdict {
 	}
 	w.stop()
 	w.drain()
-	return seen
+	if decided(seen) {
+		w.leaveAround(ctx)
+		return seen, nil
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), keys.ReleaseBound)
+	defer cancel()
+	return seen, w.endAround(bounded)
 }
 
 // drain waits until the last page call has returned. stop has been called.
@@ -132,6 +185,7 @@ func (w *clickWatch) end(ctx context.Context) verdict {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()
 	seen := w.query(bounded, false)
+	w.endAround(bounded)
 	w.drain()
 	return seen
 }

@@ -281,7 +281,7 @@ func Resolve(
 			}
 			var occluder json.RawMessage
 			if a.Until == "" {
-				occluder, err = at.Covering(ctx, p, got.X, got.Y)
+				occluder, err = at.Covering(ctx, p, got.X, got.Y, h.watch.around())
 				if err != nil {
 					if framed && locator.IsFrameFault(fault.CodeOf(err)) && left() > 0 &&
 						primitives.Pause(ctx, locator.FrameRetry) {
@@ -439,7 +439,7 @@ func (h Resolved) Click(
 		h.watch.end(ctx)
 		return err
 	}
-	seen := h.watch.result(ctx)
+	seen, kept := h.watch.result(ctx)
 	at := primitives.Point{X: h.X, Y: h.Y}
 	if seen.Lost && h.watched && h.At.View != nil {
 		return clickUnseen("the frame was replaced when it was clicked", "replaced", at)
@@ -451,8 +451,13 @@ func (h Resolved) Click(
 		if h.At.View == nil || seen.Here {
 			return nil // a listener of the page that came first kept it from us
 		}
+		if kept != nil {
+			return heldBack{fault.New(
+				fault.TargetNotActionable, "the frame moved from under the click, which was held back",
+			).With("reason", "covered").With("occluded_by", kept.OccludedBy).With("point", at)}
+		}
 		// It went somewhere: the document that it was meant for is not asked again.
-		occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
+		occluder, _ := h.At.Covering(ctx, p, h.X, h.Y, "")
 		return clickUnseen("the click did not reach the frame", "covered", at).With("occluded_by", occluder)
 	}
 	return heldBack{fault.New(fault.TargetNotActionable, "another element moved under the click, which was held back").
@@ -504,7 +509,7 @@ func Act(
 		if again && !t.Force {
 			h.watch.end(ctx)
 			if moves++; moves >= mostMoves && left() <= 0 {
-				occluder, _ := h.At.Covering(ctx, p, h.X, h.Y)
+				occluder, _ := h.At.Covering(ctx, p, h.X, h.Y, "")
 				return Resolved{}, notReached(primitives.Point{X: h.X, Y: h.Y}).With("locator", l).
 					With("occluded_by", occluder)
 			}

@@ -48,6 +48,7 @@ type tabRow struct {
 	AuthorizationID string  `json:"authorization_id"`
 	BridgeURL       *string `json:"bridge_url"` // a tab does not know its bridges: null
 	RuntimeKey      string  `json:"_runtime_key"`
+	Busy            bool    `json:"busy,omitempty"`
 }
 
 func rowOf(t primitives.TabInfo) tabRow {
@@ -60,6 +61,7 @@ func rowOf(t primitives.TabInfo) tabRow {
 		WindowID:        t.WindowID,
 		AuthorizationID: t.AuthorizationID,
 		RuntimeKey:      t.RuntimeKey,
+		Busy:            t.Busy,
 	}
 	if u, err := url.Parse(t.URL); err == nil {
 		row.Host = u.Host

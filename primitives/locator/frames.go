@@ -151,12 +151,23 @@ func (at *Place) refresh(ctx context.Context, p primitives.Page) error {
 func (at Place) HitTest(
 	ctx context.Context, p primitives.Page, x, y float64,
 ) (ok bool, occluder json.RawMessage, err error) {
+	return at.hitTest(ctx, p, x, y, "")
+}
+
+// hitTest is HitTest. With a guard, a click that comes to an ancestor and not to its frame is kept from the page until
+// EndGuard.
+func (at Place) hitTest(
+	ctx context.Context, p primitives.Page, x, y float64, guard string,
+) (ok bool, occluder json.RawMessage, err error) {
 	for _, link := range at.links {
 		var hit struct {
 			Receives   bool            `json:"receives"`
 			OccludedBy json.RawMessage `json:"occluded_by"`
 		}
 		args := map[string]any{"handle": link.handle, "x": x, "y": y, "view": link.view}
+		if guard != "" {
+			args["guard"] = guard
+		}
 		if err := p.Call(ctx, link.parent, "frame_hit", args, &hit); err != nil {
 			return false, nil, err
 		}
@@ -240,9 +251,11 @@ func PlaceOfFrame(ctx context.Context, p primitives.Page, frame primitives.Frame
 }
 
 // Covering is what lies over the frames on the way to a point; nil when a click
-// gets through.
-func (at Place) Covering(ctx context.Context, p primitives.Page, x, y float64) (json.RawMessage, error) {
-	reached, occluder, err := at.HitTest(ctx, p, x, y)
+// gets through. With a guard, ancestors keep a click that comes to them from the page until EndGuard.
+func (at Place) Covering(
+	ctx context.Context, p primitives.Page, x, y float64, guard string,
+) (json.RawMessage, error) {
+	reached, occluder, err := at.hitTest(ctx, p, x, y, guard)
 	if err != nil || reached {
 		return nil, err
 	}
@@ -250,6 +263,23 @@ func (at Place) Covering(ctx context.Context, p primitives.Page, x, y float64) (
 		occluder = json.RawMessage(`{}`)
 	}
 	return occluder, nil
+}
+
+// Depth is how many frames the document is in.
+func (at Place) Depth() int { return len(at.links) }
+
+// EndGuard ends the guard of Covering in one of the ancestors, the outermost first. It reports whether that has kept a
+// click from the page, and what the click would have hit.
+func (at Place) EndGuard(
+	ctx context.Context, p primitives.Page, guard string, i int,
+) (kept bool, occluder json.RawMessage) {
+	var seen struct {
+		Arrived    *bool           `json:"arrived"`
+		OccludedBy json.RawMessage `json:"occluded_by"`
+	}
+	args := map[string]any{"id": guard, "wait": false, "view": at.links[i].view}
+	err := p.Call(ctx, at.links[i].parent, "click_verdict", args, &seen)
+	return err == nil && seen.Arrived != nil, seen.OccludedBy
 }
 
 // MaxFrameDepth bounds how deep a page call follows frames.

@@ -365,8 +365,8 @@ func (b *Browser) handshake(ctx context.Context) error {
 	return b.awaitAdopted(ctx)
 }
 
-// awaitAdopted waits until the tabs that were there before us are ready; those
-// that do not answer in time stay unannounced until they do.
+// awaitAdopted waits until the tabs that were there before us are ready. Those that do not
+// answer in time are announced, too, and are busy until they do.
 func (b *Browser) awaitAdopted(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -381,10 +381,31 @@ func (b *Browser) awaitAdopted(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
+			b.announceBusy()
 			return nil
 		case <-b.done:
 			return b.client.Err()
 		}
+	}
+}
+
+// announceBusy announces the tabs of an attached browser that have not answered.
+func (b *Browser) announceBusy() {
+	if b.process != nil || !b.opts.AdoptTabs {
+		return
+	}
+	b.mu.Lock()
+	var busy []*Tab
+	for _, t := range b.tabs {
+		if !t.announced {
+			t.announced = true
+			busy = append(busy, t)
+		}
+	}
+	b.mu.Unlock()
+	b.change.Notify()
+	for _, t := range busy {
+		b.events.add(Event{Kind: TabOpened, Tab: t, Opener: t.opener})
 	}
 }
 

@@ -192,7 +192,7 @@ type EventKind string
 const (
 	TabOpened    EventKind = "tab_opened"    // also for popups
 	TabNavigated EventKind = "tab_navigated" // a new document is there
-	TabChanged   EventKind = "tab_changed"   // address or title changed
+	TabChanged   EventKind = "tab_changed"   // address or title changed, or it answers at last
 	TabCrashed   EventKind = "tab_crashed"
 	TabClosed    EventKind = "tab_closed"
 	DialogOpened EventKind = "dialog_opened"

@@ -200,7 +200,7 @@ func (b *Browser) onTabReady(a *attached, r cdp.Reply) {
 	}
 	t.SetTree(a.Session, r.Result)
 	b.mu.Lock()
-	requested := b.requested[t.TargetID()]
+	requested, known := b.requested[t.TargetID()], t.announced
 	foreign := b.process == nil && !b.opts.AdoptTabs && !requested && (t.opener == nil || !t.opener.announced)
 	t.announced = !foreign
 	b.mu.Unlock()
@@ -210,6 +210,10 @@ func (b *Browser) onTabReady(a *attached, r cdp.Reply) {
 		return
 	}
 	b.change.Notify()
+	if known { // it was busy until now
+		b.events.add(Event{Kind: TabChanged, Tab: t})
+		return
+	}
 	b.events.add(Event{Kind: TabOpened, Tab: t, Opener: t.opener, Requested: requested})
 }
 

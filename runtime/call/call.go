@@ -176,8 +176,9 @@ type TabStatus struct {
 	URL             string   `json:"url"`
 	Title           string   `json:"title"`
 	Active          bool     `json:"active"`
-	Workspace       string   `json:"-"` // the workspace it is in, "" for none
-	Loading         bool     `json:"-"` // its document has not loaded yet
+	Workspace       string   `json:"-"`              // the workspace it is in, "" for none
+	Loading         bool     `json:"-"`              // its document has not loaded yet
+	Busy            bool     `json:"busy,omitempty"` // its page has not answered since we are attached to it
 	States          []string `json:"states,omitempty"`
 	Actions         []string `json:"actions,omitempty"`
 	// Attachments are those that the maps of the page declare.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -79,7 +80,7 @@ func Examine(ctx context.Context, options runtime.Options) []Check {
 	began := time.Now()
 	h, err := runtime.Open(ctx, options)
 	if err != nil {
-		return append(out, failing("start", err, "run the browser by hand once to see what it says"))
+		return append(out, failing("start", err, remedy(err)))
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
 	out = append(out, Check{
@@ -116,6 +117,20 @@ func Examine(ctx context.Context, options runtime.Options) []Check {
 		OK:     true,
 		Detail: fmt.Sprintf("%d primitives", len(options.Registry.Names())),
 	})
+}
+
+// remedy is what to do about a browser that did not start.
+func remedy(err error) string {
+	for said, fix := range map[string]string{
+		"Too many open files":        "raise the limit of open files, such as with ulimit -n 1024",
+		"making a profile directory": "let TMPDIR name a folder that this user can write to",
+		"No space left on device":    "make room where TMPDIR is",
+	} {
+		if strings.Contains(err.Error(), said) {
+			return fix
+		}
+	}
+	return "run the browser by hand once to see what it says"
 }
 
 func checkEngine(ctx context.Context, engine expr.Engine) Check {

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/inject"
+	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/runtime/call"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/verify"
@@ -72,8 +73,9 @@ type Script struct {
 
 // Hub knows what the documents of a host listen for, and its tabs.
 type Hub struct {
-	maps *mapset.Maps
-	log  *slog.Logger
+	maps   *mapset.Maps
+	quirks quirks.Set
+	log    *slog.Logger
 	// publish has the documents of the browser run another script.
 	publish func(ctx context.Context, script Script)
 
@@ -88,8 +90,10 @@ type Hub struct {
 }
 
 // NewHub is for one host.
-func NewHub(maps *mapset.Maps, log *slog.Logger, publish func(ctx context.Context, script Script)) *Hub {
-	return &Hub{maps: maps, log: log, publish: publish}
+func NewHub(
+	maps *mapset.Maps, q quirks.Set, log *slog.Logger, publish func(ctx context.Context, script Script),
+) *Hub {
+	return &Hub{maps: maps, quirks: q, log: log, publish: publish}
 }
 
 // Tab is the tab whose page signals.
@@ -261,7 +265,11 @@ func (h *Hub) listenScript() (script Script, changed bool) {
 	}
 	g.version++
 	g.rows = string(table)
-	full := call.JSON(map[string]any{"version": g.version, "signals": append([]listenedSignal{}, rows...)})
+	full := call.JSON(map[string]any{
+		"version":          g.version,
+		"ignorable_counts": h.quirks.Has(quirks.IgnorableCounts),
+		"signals":          append([]listenedSignal{}, rows...),
+	})
 	g.script = Script{Source: "(" + inject.Listen + "\n)(" + string(full) + ");\n//# sourceURL=outrider-listen.js\n"}
 	for _, r := range rows {
 		g.script.Any = g.script.Any || r.Hosts == nil

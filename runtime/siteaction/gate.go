@@ -30,6 +30,8 @@ type gate struct {
 	// What the last batch could not decide, and did not block: required states
 	// and signed_in, checks that need a setup.
 	undecided, unchecked []string
+	// Drift is that of the states that let the action start.
+	drift []verify.Drift
 }
 
 func gateOf(o *mapset.Offer, match *sites.Match, moves []move) *gate {
@@ -83,20 +85,20 @@ func (g *gate) pass(ctx context.Context, a *Actions) *fault.Error {
 // note puts into a reply what the gate could not decide: an agent learns what
 // nobody has verified, whether the action went well or not.
 func (g *gate) note(reply call.Reply) call.Reply {
-	for _, n := range []struct {
-		member string
-		names  []string
-	}{{"unverified_requires", g.undecided}, {"unverified_checks", g.unchecked}} {
+	add := func(member string, list any, count int) {
 		switch {
-		case len(n.names) == 0:
+		case count == 0:
 		case reply.Err != nil:
 			e := *reply.Err
 			e.Evidence = maps.Clone(e.Evidence)
-			reply.Err = e.With(n.member, n.names)
+			reply.Err = e.With(member, list)
 		default:
-			reply.Output = call.WithMember(reply.Output, n.member, n.names)
+			reply.Output = call.WithMember(reply.Output, member, list)
 		}
 	}
+	add("unverified_requires", g.undecided, len(g.undecided))
+	add("unverified_checks", g.unchecked, len(g.unchecked))
+	add("requires_drift", g.drift, len(g.drift))
 	return reply
 }
 
@@ -147,6 +149,7 @@ func (g *gate) want(s *verify.Batch) {
 
 func (g *gate) judge(s *verify.Batch) *fault.Error {
 	g.undecided, g.unchecked = nil, nil
+	g.drift = nil
 	if !applies(g.target, s.URL) {
 		return fault.New(fault.StateMismatch, "the page is not at an address of the action's target; nothing was done").
 			With("target", verify.TargetEvidence(g.target)).
@@ -156,7 +159,9 @@ func (g *gate) judge(s *verify.Batch) *fault.Error {
 		return err
 	}
 	for _, n := range verify.RequiredNames(g.lib, g.m, g.required) {
-		if s.Diagnose(g.m, n).Verdict == verify.Unknown {
+		d := s.Diagnose(g.m, n)
+		g.drift = append(g.drift, d.Drift...)
+		if d.Verdict == verify.Unknown {
 			g.undecided = append(g.undecided, n)
 		}
 	}
@@ -187,6 +192,7 @@ func (g *gate) judge(s *verify.Batch) *fault.Error {
 		err := g.precondition(s, &g.moves[i])
 		if err == nil {
 			g.chosen = &g.moves[i]
+			g.drift = append(g.drift, s.Diagnose(g.moves[i].Source.Map, g.moves[i].Entry.From).Drift...)
 			return nil
 		}
 		g.unchecked = g.unchecked[:before]

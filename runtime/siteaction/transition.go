@@ -33,6 +33,8 @@ type transitionReport struct {
 	StatesAfter []string `json:"states_after"`
 	// Diagnosis is that of the state to, when it was not reached.
 	Diagnosis *verify.Diagnosis `json:"diagnosis,omitempty"`
+	// Drift lists what of the state to was found otherwise than its map says.
+	Drift []verify.Drift `json:"drift,omitempty"`
 
 	RateLimitMS     int   `json:"rate_limit_ms,omitempty"`
 	RateLimitWaitMS int64 `json:"rate_limit_wait_ms"`
@@ -134,7 +136,7 @@ func (a *Actions) arrive(ctx context.Context, lib *sites.Library, via *sites.Map
 			if to == nil || d.In != in || d.Own != to.Name {
 				continue
 			}
-			r.Reached = d.Current
+			r.Reached, r.Drift = d.Current, d.Drift
 			if d.Verdict == verify.No {
 				r.Diagnosis = &d
 				return false, nil

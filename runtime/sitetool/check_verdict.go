@@ -46,6 +46,8 @@ func (x expectations) unmet(r *checkReport) []string {
 			)
 		case r.States[i].Verdict == verify.No:
 			out = append(out, fmt.Sprintf("the state %s is required and not current%s", name, whyNot(r.States[i])))
+		case x.FailOnDrift && len(r.States[i].Drift) > 0:
+			out = append(out, fmt.Sprintf("the state %s drifted: %s", name, r.States[i].Drift[0].Message))
 		}
 	}
 	if x.StrictChecks {

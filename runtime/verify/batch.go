@@ -80,6 +80,15 @@ type Observation struct {
 	Box *primitives.Rect `json:"box,omitempty"`
 
 	Verdict Verdict `json:"-"`
+	within  []Drift // of the states that it names
+}
+
+// drifts lists how the element departs from its target, and those of states that the probe names.
+func (f *Observation) drifts() []Drift {
+	if f.Drift == nil {
+		return f.within
+	}
+	return append([]Drift{*f.Drift}, f.within...)
 }
 
 // Drift says that a target was found, but not by what the map prefers, or that the
@@ -281,12 +290,17 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative
 		f.Reason, f.Tried = match.Reason, match.Tried
 	}
 	if t.State != "" {
-		if v := b.diagnoseAt(in, t.State, depth+1).Verdict; v != Unknown {
-			claim("target.state", v == Yes)
+		d := b.diagnoseAt(in, t.State, depth+1)
+		f.within = append(f.within, d.Drift...)
+		if d.Verdict != Unknown {
+			claim("target.state", d.Verdict == Yes)
 		}
 	}
 	is := b.comparedFor(d, match, p, negative)
 	f.judgeElement(p, match, is, claim)
+	if !negative && f.Verdict == Yes && contradicted(match) {
+		claim("target.name", false)
+	}
 	if match.Found {
 		f.Drift = driftOf(t, d, match, more)
 		if f.Drift != nil && f.Drift.Pointer != "" {
@@ -309,11 +323,10 @@ func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative
 
 func (f *Observation) judgeState(s *Batch, m *sites.Map, p *manifest.Probe, depth int, claim func(string, bool)) {
 	if p.State != "" && p.Attachment == "" {
-		switch s.diagnoseAt(m, p.State, depth+1).Verdict {
-		case Yes:
-			claim("state", true)
-		case No:
-			claim("state", false)
+		d := s.diagnoseAt(m, p.State, depth+1)
+		f.within = append(f.within, d.Drift...)
+		if d.Verdict != Unknown {
+			claim("state", d.Verdict == Yes)
 		}
 	}
 	if p.Attachment == "" || s.Attached == nil {

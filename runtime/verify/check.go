@@ -196,9 +196,7 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		}
 		note(&f, Yes, No, labelOf(f, "assertions", i))
 		r.Assertions = append(r.Assertions, f)
-		if f.Drift != nil {
-			r.Drift = append(r.Drift, *f.Drift)
-		}
+		r.Drift = append(r.Drift, f.drifts()...)
 	}
 	for i := range negative {
 		f := b.judgeAt(m, &negative[i], nil, true, 0)

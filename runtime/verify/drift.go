@@ -102,6 +102,14 @@ func Confirmed(t *manifest.Target, match descriptor.Match) bool {
 	return t.Name+t.TextEquals+t.TextContains != "" && (t.Name == "" || match.Named)
 }
 
+// contradicted reports whether a fallback found an element that has another name than its target: nothing of the
+// target is left in it.
+func contradicted(match descriptor.Match) bool {
+	return ByFallback(match) && slices.ContainsFunc(match.Departures, func(d descriptor.Departure) bool {
+		return d.Predicate == "name"
+	})
+}
+
 // has lists what the first of some matches have.
 func has(values []string, count int) string {
 	list := make([]string, len(values))

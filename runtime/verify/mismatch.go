@@ -48,6 +48,8 @@ func (f *Observation) explain(
 			x.set("not current", p.State, "the state %s is not current", p.State)
 		case "target.state":
 			x.set("not current", "current", "%s: the state that it belongs to is not current", subject)
+		case "target.name":
+			x.set(f.Drift.Matched, f.Drift.Preferred, "%s", f.Drift.Message)
 		case "attachment":
 			state := "unknown"
 			if in, a := b.Library.Attachment(m, p.Attachment); a != nil && b.Attached != nil {

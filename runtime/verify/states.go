@@ -20,6 +20,8 @@ type Diagnosis struct {
 	MapPath     string        `json:"map_path,omitempty"`
 	Diagnostics []Observation `json:"diagnostics,omitempty"`
 	Observables []string      `json:"observables,omitempty"`
+	// Drift lists the targets of a current state that were found otherwise than its map says.
+	Drift []Drift `json:"drift,omitempty"`
 
 	Verdict Verdict    `json:"-"`
 	In      *sites.Map `json:"-"` // declares it
@@ -44,6 +46,10 @@ func (b *Batch) diagnoseAt(m *sites.Map, name string, depth int) Diagnosis {
 		if f.Verdict == No || f.Verdict == Yes && d.Verdict == Unknown {
 			d.Verdict = f.Verdict
 		}
+		d.Drift = append(d.Drift, f.drifts()...)
+	}
+	if d.Verdict != Yes {
+		d.Drift = nil
 	}
 	d.Current = d.Verdict.Pointer()
 	return d

@@ -17,17 +17,18 @@ const guardLife = 5000;
 /**
  * guardClick lets a click pass that arrives at node, and then stops listening.
  * Of any other click it stops every event. When node is detached, again returns the
- * element that has taken its place, null for none.
+ * element that has taken its place, null for none. Without a node no click passes.
  */
 function guardClick(id, node, again) {
-  const guard = { verdict: null, hit: null, before: clicksSoFar(), unobservable: keepsClicks(tagOf(node)) };
+  const unobservable = node !== null && keepsClicks(tagOf(node));
+  const guard = { verdict: null, hit: null, before: clicksSoFar(), unobservable };
   const onEvent = (event) => {
     if (!event.isTrusted) return;
     if (guard.verdict === null) {
       let hit = pathOf(event).find((at) => at instanceof Element) || null;
       // The path does not contain what is in a closed shadow root.
       if (hit && memory.closedShadows.has(hit)) hit = deepHit(event.clientX, event.clientY) || hit;
-      const target = isConnected(node) ? node : again();
+      const target = node === null || isConnected(node) ? node : again();
       guard.verdict = target !== null && arrives(target, hit);
       guard.hit = hit;
       const waiter = clickWaiters.get(id);

@@ -63,8 +63,12 @@ queries.frame_wait = ({ selector, view: given, timeout_ms }) => waitUntil(() => 
   return found;
 });
 
-/** frame_hit says whether a click at a point of the tab's viewport reaches the frame element. */
-queries.frame_hit = ({ handle, x, y, view: given }) => {
+/**
+ * frame_hit says whether a click at a point of the tab's viewport reaches the frame element. With guard, a click that
+ * comes to this document and not to the frame is kept from the page, until click_verdict ends that.
+ */
+queries.frame_hit = ({ handle, x, y, view: given, guard }) => {
+  if (guard) guardClick(guard, null);
   const view = viewOf(given);
   const node = frameElement(handle);
   const point = local(x, y, view);

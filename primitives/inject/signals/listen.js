@@ -1,9 +1,9 @@
 /**
  * listen reports the page events that maps declare as signals, from before the
  * first script of a document, in a world that the page cannot access. The table
- * lists them: {version, signals: [{key, hosts, event, selectors, text_equals,
- * text_contains}]}; hosts are those of the top document, null for any. Run again
- * with a newer table it takes that one over.
+ * lists them: {version, ignorable_counts, signals: [{key, hosts, event, selectors,
+ * text_equals, text_contains}]}; hosts are those of the top document, null for any.
+ * Run again with a newer table it takes that one over.
  *
  * Events go through the binding outriderReport as JSON text. The binding appears a
  * moment after the document. A flood costs a counter only: of each event no more than
@@ -80,7 +80,14 @@
     return true;
   };
 
-  const folded = (text) => (text || '').replace(/\s+/g, ' ').trim().toLowerCase();
+  const spaced = (text) => (text || '').replace(/\s+/g, ' ').trim().toLowerCase();
+
+  /** folded leaves out characters that nobody sees, as every comparison of texts does. */
+  const folded = (text) =>
+    spaced(table.ignorable_counts ? text : (text || '').replace(/\p{Default_Ignorable_Code_Point}/gu, ''));
+
+  /** sought is what is looked for in folded texts. Where it is of such characters alone, nothing has it. */
+  const sought = (text) => folded(text) || spaced(text);
 
   /** from reports whether an event comes from the source that a signal names. */
   const from = (signal, path) => {
@@ -93,8 +100,8 @@
         return false;
       }
       const text = folded(node.textContent);
-      if (signal.text_equals && text !== folded(signal.text_equals)) continue;
-      if (signal.text_contains && !text.includes(folded(signal.text_contains))) continue;
+      if (signal.text_equals && text !== sought(signal.text_equals)) continue;
+      if (signal.text_contains && !text.includes(sought(signal.text_contains))) continue;
       return true;
     }
     return false;

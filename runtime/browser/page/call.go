@@ -45,7 +45,9 @@ func (p *Page) resolveFrame(ctx context.Context, id primitives.FrameID) (resolve
 			id = p.main
 		}
 		f := p.frames[id]
+		busy := id == ""
 		switch {
+		case busy: // it has not answered yet
 		case f == nil:
 			p.mu.Unlock()
 			return resolvedFrame{}, fault.New(fault.FrameNotFound, "the frame is detached")
@@ -70,6 +72,11 @@ func (p *Page) resolveFrame(ctx context.Context, id primitives.FrameID) (resolve
 		case <-l.Done():
 			return resolvedFrame{}, l.Err()
 		case <-ctx.Done():
+			if busy && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return resolvedFrame{}, fault.New(
+					fault.PageUnresponsive, "the page has not answered since the browser was attached to",
+				).Next("navigate the tab or close it")
+			}
 			return resolvedFrame{}, ctx.Err()
 		}
 	}

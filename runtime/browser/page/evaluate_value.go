@@ -277,8 +277,12 @@ func (e evaluation) failure() *fault.Error {
 		return primitives.TooLarge(n)
 	}
 	thrown, _, _ := strings.Cut(text, "\n")
-	return fault.New(fault.HandlerFailed, "the script failed: %s", truncate.Characters(thrown, maxThrown)).
+	failed := fault.New(fault.HandlerFailed, "the script failed: %s", truncate.Characters(thrown, maxThrown)).
 		With("exception", truncate.Characters(text, maxException))
+	if strings.HasPrefix(thrown, "SyntaxError: await is only valid") {
+		failed.NextStep = "the body is no async function; return a promise, such as (async () => { ... })()"
+	}
+	return failed
 }
 
 // awaitAnsweringDialogs waits for the answer of page code. With answer, the dialogs

@@ -155,6 +155,7 @@ func (p *Page) Tab() primitives.TabInfo {
 	info := p.identity
 	info.Title = p.title
 	info.Loading = p.loading || p.redirect
+	info.Busy = p.main == ""
 	return info
 }
 
