@@ -132,8 +132,8 @@ func TestAnAnswerOfADocumentIsTakenBack(t *testing.T) {
 	}
 	add := func(text string) {
 		t.Helper()
-		if _, err := tab.Eval(ctx, "", `(document.body.append(Object.assign(document.createElement('p'), {textContent: '`+
-			text+`'})), 1)`); err != nil {
+		script := `(document.body.append(Object.assign(document.createElement('p'), {textContent: '` + text + `'})), 1)`
+		if _, err := tab.Eval(ctx, "", script); err != nil {
 			t.Fatal(err)
 		}
 	}
