@@ -23,7 +23,7 @@ import (
 // What is remembered.
 const (
 	age   = 30 * time.Minute
-	bytes = 12 << 20
+	bytes = 8 << 20
 )
 
 // Modes say what is remembered.

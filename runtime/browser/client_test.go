@@ -302,8 +302,7 @@ func TestAnswersOfThePageLibrary(t *testing.T) {
 	}
 }
 
-// The first call in a document costs two round trips, a later one one. Behind the first of a tab goes what gives later
-// documents the library.
+// The first call in a document costs two round trips, a later one one.
 func TestRoundTripsOfACall(t *testing.T) {
 	p := newPeer(t)
 	_, tab := scripted(t, p, nil)
@@ -315,8 +314,8 @@ func TestRoundTripsOfACall(t *testing.T) {
 		}
 	}
 	// What installs the library and what begins it are sent with the first call.
-	want := "Page.createIsolatedWorld Runtime.evaluate Runtime.evaluate " + libraryCall +
-		" Page.addScriptToEvaluateOnNewDocument " + libraryCall + " " + libraryCall
+	want := "Page.createIsolatedWorld Runtime.evaluate Runtime.evaluate " + libraryCall + " " + libraryCall + " " +
+		libraryCall
 	if got := strings.Join(p.methods("S")[before:], " "); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

@@ -110,3 +110,49 @@ func TestEffects(t *testing.T) {
 		})
 	}
 }
+
+// A document that has said what followed takes it back when the same action waits on: what came before and after stands
+// in one answer, and nothing of it is told again.
+func TestAnAnswerOfADocumentIsTakenBack(t *testing.T) {
+	tab := browsertest.Tab(t)
+	ctx := within(t, 30*time.Second)
+	open(t, tab, `data:text/html,<p>Page</p>`)
+	type answer struct {
+		Known bool     `json:"known"`
+		Texts []string `json:"texts"`
+		DOM   struct{ Added, Removed int }
+	}
+	ask := func(query string, args map[string]any) (out answer) {
+		t.Helper()
+		args["id"] = "e1"
+		if err := tab.Call(ctx, "", query, args, &out); err != nil {
+			t.Fatal(query, err)
+		}
+		return out
+	}
+	add := func(text string) {
+		t.Helper()
+		script := `(document.body.append(Object.assign(document.createElement('p'), {textContent: '` + text + `'})), 1)`
+		if _, err := tab.Eval(ctx, "", script); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quiet := map[string]any{"quiet_ms": 1, "none_ms": 1, "timeout_ms": 300, "moving_ms": 0, "answer": true}
+	ask("effects_begin", map[string]any{"keep": true})
+	add("first")
+	if got := ask("effects_quiet", quiet); !got.Known || len(got.Texts) != 1 {
+		t.Errorf("the first answer is %+v", got)
+	}
+	add("second")
+	if got := ask("effects_quiet", quiet); len(got.Texts) != 2 || got.DOM.Added != 2 {
+		t.Errorf("the second answer is %+v: expected both texts", got)
+	}
+	add("third")
+	if got := ask("effects_end", map[string]any{"keep": true}); len(got.Texts) != 3 || got.DOM.Added != 3 {
+		t.Errorf("the last answer is %+v: expected three texts", got)
+	}
+	add("fourth")
+	if got := ask("effects_later", map[string]any{}); len(got.Texts) != 1 || got.Texts[0] != "fourth" {
+		t.Errorf("later came %+v: expected the fourth text", got)
+	}
+}

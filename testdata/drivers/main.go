@@ -3,8 +3,8 @@
 // dependency. make bench-drivers builds and starts it, and playwright.mjs and mcp.mjs beside it, which speak the
 // same lines. first navigates, and times the snapshot after it.
 //
-//	version | open URL | navigate URL | first URL | click | fill | type | evaluate | extract ROWS | snapshot | picture | late |
-//	cold URL
+//	version | open URL | navigate URL | first URL | click | fill | type | evaluate | extract ROWS | snapshot |
+//	picture | late | cold URL
 //
 // The answer is a number of milliseconds, "none" for what the driver does not have, or "error: " and a reason. Of
 // version it is the version.

@@ -197,6 +197,7 @@ func (p *Page) invoke(ctx context.Context, at resolvedFrame, make func(token str
 			} else {
 				var sent *cdp.Call
 				sent, err = p.begin(ctx, at, w, call)
+				defer p.offerMoved()
 				calls = []*cdp.Call{sent}
 				if err == nil {
 					at.document.SetWorld(w)
@@ -398,7 +399,6 @@ func (p *Page) begin(
 	if err == nil && !began {
 		err = fault.New(fault.Internal, "installing the page library failed")
 	}
-	p.offerLibrary()
 	return sent, err
 }
 
@@ -432,6 +432,16 @@ func (p *Page) tryBegin(
 		p.client.Forget(calls...)
 	}
 	return calls[last], began, nil
+}
+
+// offerMoved is offerLibrary for a tab that goes from document to document without a navigation of ours.
+func (p *Page) offerMoved() {
+	p.mu.Lock()
+	moved := p.commits > 0
+	p.mu.Unlock()
+	if moved {
+		p.offerLibrary()
+	}
 }
 
 // offerLibrary gives the documents that come to the tab a function that installs the page library, once.
