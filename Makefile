@@ -60,9 +60,9 @@ test:
 
 # quick tests what the branch, or what is not committed, changes, and what imports it. Of long tables it has one case of
 # eight and those that were changed. BASE is the commit to compare with, if not where the branch left main.
-quick: export OUTRIDER_CHANGED = $(shell scripts/changed files)
 quick:
-	@$(BROWSERS) && export OUTRIDER_REQUIRE_BROWSER=1 && \
+	@$(BROWSERS) && OUTRIDER_REQUIRE_BROWSER=1 OUTRIDER_CHANGED="$$(scripts/changed files)" && \
+		export OUTRIDER_REQUIRE_BROWSER OUTRIDER_CHANGED && \
 		exec $(GOTESTSUM) $(TESTFLAGS) -short -timeout $(TEST_TIMEOUT) $$(scripts/changed)
 
 # test-long runs in their long form the packages whose tests have one, then what compares with the peers.

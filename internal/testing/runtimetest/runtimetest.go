@@ -71,7 +71,7 @@ func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
 }
 
 // Launched is Open over a browser of its own, which is started for it: for tests that end that browser or its
-// processes, and for its clipboard, which all browser contexts share. An attached host does not know the browser's process.
+// processes, and for its clipboard, which all browser contexts share. An attached host knows no process of its browser.
 func Launched(tb testing.TB, opts runtime.Options) *runtime.Host {
 	tb.Helper()
 	opts.Browser.ExtraArgs = browsertest.Flags()
