@@ -286,8 +286,9 @@ func (p *pageTabs) put(tab *browser.Tab) {
 var leaves = regexp.MustCompile(`(?i)cookie|storage|indexedDB|caches|worker|BroadcastChannel|window\.open|_blank|` +
 	`history|beforeunload|pagehide|alert\(|confirm\(|prompt\(|print\(|fullscreen|download|location|window\.name`)
 
-// countedRef is a ref that is expected by its number: those of a tab are counted through its documents.
-var countedRef = regexp.MustCompile(`ref=\w*e\d|"(f\d+)?e\d+"`)
+// counted is what a page expects by its number: refs are counted through the documents of a tab, and which frame is the
+// first of any_frame depends on what its tab had before.
+var counted = regexp.MustCompile(`ref=\w*e\d|"(f\d+)?e\d+"|"any_frame"`)
 
 // harmless are the families of primitives that leave nothing in a tab.
 var harmless = regexp.MustCompile(`^(a11y|dom|locator|pointer|text|viewport)\.|` +
@@ -296,7 +297,7 @@ var harmless = regexp.MustCompile(`^(a11y|dom|locator|pointer|text|viewport)\.|`
 
 // leavesNothing reports whether another page may have the tab after this one.
 func (e expectation) leavesNothing(page []byte) bool {
-	if leaves.Match(page) || clipboardUse.Match(page) || countedRef.Match(page) {
+	if leaves.Match(page) || clipboardUse.Match(page) || counted.Match(page) {
 		return false
 	}
 	return !slices.ContainsFunc(e.Calls, func(c pageCall) bool { return !harmless.MatchString(c.Name) })
