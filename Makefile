@@ -13,13 +13,30 @@ PACKAGES = ./runtime/browser ./runtime ./cmd/outrider ./faces/mcp ./evidence/rep
 TESTFLAGS ?= -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # For the tests and the programs that they build: with -trimpath, which outrider is built with, no package is compiled a
 # second time, in another clone neither. Without tables for debuggers (-w) they are linked in two thirds of the time.
-test compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
+test quick test-long compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOFLAGS)
 
 # Where Chromium and the headless shell are, for tests and programs; a path in OUTRIDER_BROWSER is used for everything.
 BROWSERS = OUTRIDER_CHROMIUM="$$(scripts/ensure-chromium)" && OUTRIDER_HEADLESS_SHELL="$$(scripts/ensure-chromium shell)" && \
 	export OUTRIDER_CHROMIUM OUTRIDER_HEADLESS_SHELL
 
-.PHONY: axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
+.PHONY: help quick test-long axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
+
+# help lists what make can do.
+help:
+	@echo 'make demo           opens a page and acts on it'
+	@echo 'make test           all tests, against a real Chromium'
+	@echo 'make quick          tests of what the branch changed and of what imports it, tables in short'
+	@echo 'make test-long      what only repeats: fresh tabs, both browsers, long tables, then make compare'
+	@echo 'make compare        what compares with the folders of the peers'
+	@echo 'make check          generate, gofmt, vet, test, and whether generated files are current'
+	@echo 'make lint           vet and golangci-lint'
+	@echo 'make generate       writes generated code and pages'
+	@echo 'make build          bin/outrider; make install puts it where go install does'
+	@echo 'make race           all tests with the race detector; make loaded: beside $(BUSY) busy processes'
+	@echo 'make bench          benchmarks; bench-browser, bench-guard, bench-ratios, bench-drivers, bench-growth'
+	@echo 'make peers          compares with the upstream extension and bridge'
+	@echo 'make agents         scripted agents on applications of npm and PyPI'
+	@echo 'make drift repair record-packages learned init-pages axe   measures on packages of npm'
 
 demo:
 	@$(BROWSERS) && exec $(GO) run ./cmd/outrider demo
@@ -40,6 +57,20 @@ GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --
 test:
 	@$(BROWSERS) && export OUTRIDER_REQUIRE_BROWSER=1 && \
 		exec $(GOTESTSUM) $(TESTFLAGS) -timeout $(TEST_TIMEOUT) $(PACKAGES)
+
+# quick tests what the branch, or what is not committed, changes, and what imports it. Of long tables it has one case of
+# eight and those that were changed. BASE is the commit to compare with, if not where the branch left main.
+quick:
+	@$(BROWSERS) && OUTRIDER_REQUIRE_BROWSER=1 OUTRIDER_CHANGED="$$(scripts/changed files)" && \
+		export OUTRIDER_REQUIRE_BROWSER OUTRIDER_CHANGED && \
+		exec $(GOTESTSUM) $(TESTFLAGS) -short -timeout $(TEST_TIMEOUT) $$(scripts/changed)
+
+# test-long runs in their long form the packages whose tests have one, then what compares with the peers.
+LONG = $(shell git grep -lE 'browsertest[.](Only)?Long|OUTRIDER_LONG' -- '*_test.go' | xargs dirname | sort -u | sed 's|^|./|')
+test-long:
+	@$(BROWSERS) && export OUTRIDER_REQUIRE_BROWSER=1 OUTRIDER_LONG=1 && \
+		exec $(GOTESTSUM) $(TESTFLAGS) -count=1 -timeout $(TEST_TIMEOUT) $(LONG)
+	@$(MAKE) compare
 
 # compare runs again what compares with the folders beside this one.
 compare:

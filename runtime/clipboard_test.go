@@ -61,7 +61,7 @@ func (u user) wants(what, out, want string) {
 
 func TestSessionsHaveClipboardsOfTheirOwn(t *testing.T) {
 	site := serve(t, map[string]string{"/": copier})
-	h := open(t, runtime.Options{Open: []string{site + "/"}})
+	h := launched(t, runtime.Options{Open: []string{site + "/"}})
 	own := user{t, h, h.Tabs()[0]}
 
 	own.copies("of the first")

@@ -32,7 +32,7 @@ func TestFloodedBrowserComesBack(t *testing.T) {
 	t.Cleanup(srv.Close)
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(name, ".html"), func(t *testing.T) {
-			h := open(t, runtime.Options{Open: []string{srv.URL + "/odd/custom_select.html"}})
+			h := launched(t, runtime.Options{Open: []string{srv.URL + "/odd/custom_select.html"}})
 			flood := strings.Replace(srv.URL, "127.0.0.1", "localhost", 1) + "/floods/" + name
 			do(t, h, "browser.open_tab", `{"url":"`+flood+`","active":false}`, 3*time.Second)
 			// A tab answers for a moment before the flood has come far, and between the two ends: it is back when it

@@ -47,7 +47,7 @@ func within(t *testing.T, replies <-chan runtime.Reply, d time.Duration) runtime
 
 func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 	url := serve(t, map[string]string{"/a": `<p>a</p>`, "/b": `<p>b</p>`})
-	h := open(t, runtime.Options{Open: []string{url + "/a", url + "/b"}})
+	h := launched(t, runtime.Options{Open: []string{url + "/a", url + "/b"}})
 	before := h.Tabs()
 	target := runtime.Target{RuntimeID: before[1].RuntimeID}
 	events := subscribe(t, h)
@@ -78,7 +78,7 @@ func TestADeadBrowserIsReplacedAndItsTabsComeBack(t *testing.T) {
 
 // A bridge takes the older of two runtimes with one key away. Issue 16.
 func TestHostsShareNoRuntimeKey(t *testing.T) {
-	a, b := open(t, runtime.Options{}).Tabs()[0], open(t, runtime.Options{}).Tabs()[0]
+	a, b := launched(t, runtime.Options{}).Tabs()[0], launched(t, runtime.Options{}).Tabs()[0]
 	if a.RuntimeKey == b.RuntimeKey {
 		t.Errorf("two hosts announce the runtime_key %q", a.RuntimeKey)
 	}
@@ -86,7 +86,7 @@ func TestHostsShareNoRuntimeKey(t *testing.T) {
 
 func TestACrashedTabComesBack(t *testing.T) {
 	url := serve(t, map[string]string{"/": `<p>x</p>`})
-	h := open(t, runtime.Options{Open: []string{url}})
+	h := launched(t, runtime.Options{Open: []string{url}})
 	events := subscribe(t, h)
 	inFlight := pending(t, h, first(t, h))
 	if err := h.CrashTab(h.Tabs()[0].RuntimeID); err != nil {
@@ -173,7 +173,7 @@ func TestADialogEndsCallsAndCanBeAnswered(t *testing.T) {
 }
 
 func TestTheProfileIsGone(t *testing.T) {
-	h := open(t, runtime.Options{})
+	h := launched(t, runtime.Options{})
 	pid := h.BrowserPID()
 	if err := h.Close(t.Context()); err != nil {
 		t.Fatal(err)

@@ -49,6 +49,13 @@ func open(t *testing.T, opts runtime.Options) *runtime.Host {
 	return runtimetest.Open(t, opts)
 }
 
+// launched is open with a browser of the host's own, which the test may end.
+func launched(t *testing.T, opts runtime.Options) *runtime.Host {
+	t.Helper()
+	opts.NewID = newID
+	return runtimetest.Launched(t, opts)
+}
+
 // openMap is open with one map that applies to every page.
 func openMap(t *testing.T, urls []string, manifest string) *runtime.Host {
 	t.Helper()

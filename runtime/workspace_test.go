@@ -148,7 +148,7 @@ func TestWorkspaceCloseAndRelease(t *testing.T) {
 
 func TestWorkspaceComesBackWithTheBrowser(t *testing.T) {
 	site := serve(t, map[string]string{"/": `<p>hello</p>`})
-	h := open(t, runtime.Options{Open: []string{site + "/"}})
+	h := launched(t, runtime.Options{Open: []string{site + "/"}})
 	w := workspace(t, h, true)
 	tab := opened(t, w, site+"/")
 	in(t, h, tab, "browser.run_javascript", `{"source":"document.cookie = 'who=one; path=/'"}`)
@@ -169,7 +169,7 @@ func TestWorkspaceComesBackWithTheBrowser(t *testing.T) {
 // A session holds what its client copied: another client, and the host's own, find nothing of it.
 func TestWorkspacesHaveStoresOfTheirOwn(t *testing.T) {
 	site := serve(t, map[string]string{"/": `<p>hello</p>`})
-	h := open(t, runtime.Options{Open: []string{site + "/"}})
+	h := launched(t, runtime.Options{Open: []string{site + "/"}})
 	one := workspace(t, h, true)
 	two := workspace(t, h, true)
 	plain := workspace(t, h, false)

@@ -190,7 +190,8 @@ func TestFailuresAreResultsWithACode(t *testing.T) {
 func TestSessionsAreApart(t *testing.T) {
 	site := serve(t, `<textarea aria-label="Text"></textarea>`)
 	cs := client(
-		t, open(t, site), func(o *mcp.Options) { o.Tools = "browser.run_javascript,clipboard.*,transfer.*" }, nil,
+		t, runtimetest.Launched(t, runtime.Options{Open: []string{site}}),
+		func(o *mcp.Options) { o.Tools = "browser.run_javascript,clipboard.*,transfer.*" }, nil,
 	)
 	one, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))
 	two, _ := use(t, cs, "tabs", fmt.Sprintf(`{"action":"open_session","url":%q}`, site))

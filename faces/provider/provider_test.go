@@ -364,7 +364,7 @@ func TestEvents(t *testing.T) {
 // A browser that crashes is browser_not_running, and a status that is not ready,
 // until it restarts; then the session continues.
 func TestBrowserDies(t *testing.T) {
-	host, site := runtimetest.Open(t, runtime.Options{}), serve(t)
+	host, site := runtimetest.Launched(t, runtime.Options{}), serve(t)
 	c := connect(t, providertest.New(t, host, nil))
 	s := c.ensure("killed", nil)
 	c.call("page.open", object{"session_id": s, "url": site + "/there"})

@@ -26,6 +26,7 @@ func launchWith(t *testing.T, o browser.Options) *browser.Tab {
 	t.Helper()
 	browsertest.Require(t)
 	o.Patience = browsertest.OnThisMachine
+	o.ExtraArgs = browsertest.Flags()
 	b, err := browser.Launch(within(t, time.Minute), o)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/runtime/browser"
 	"github.com/outrider-run/outrider/runtime/browser/launch"
 )
 
@@ -147,10 +149,24 @@ func servePages(t *testing.T) string {
 }
 
 // TestPages walks the page table: each page below testdata/pages that carries an
-// expectation is opened in a fresh tab, and its calls are made through the
-// registry as every caller makes them. A new case is one HTML file.
+// expectation is opened, and its calls are made through the registry as every
+// caller makes them. A new case is one HTML file. A page whose calls leave nothing
+// in a tab has one that others had before; in the long form each has a fresh one.
 func TestPages(t *testing.T) {
-	browsertest.Browser(t)
+	walkPages(t, browsertest.Browser(t), !browsertest.Long())
+}
+
+// TestPagesOnChromium walks the page table on the browser that has windows.
+func TestPagesOnChromium(t *testing.T) {
+	browsertest.OnlyLong(t)
+	if !browsertest.Browser(t).Shell() {
+		t.Skip("TestPages runs on Chromium") // there is no headless shell
+	}
+	walkPages(t, browsertest.Chromium(t), false)
+}
+
+func walkPages(t *testing.T, b *browser.Browser, reuse bool) {
+	tabs := &pageTabs{parent: t, b: b}
 	origin := servePages(t)
 	registry := catalog.Standard()
 	known := readKnownFailures(t)
@@ -159,14 +175,15 @@ func TestPages(t *testing.T) {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".html" {
 			return err
 		}
-		b, err := os.ReadFile(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		m := expectScript.FindSubmatch(b)
+		m := expectScript.FindSubmatch(text)
 		if m == nil {
 			return nil // a part of another page
 		}
+		number := cases
 		cases++
 		rel, err := filepath.Rel(pagesRoot, path)
 		if err != nil {
@@ -174,6 +191,7 @@ func TestPages(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.ToSlash(rel), ".html")
 		t.Run(name, func(t *testing.T) {
+			browsertest.SkipInShort(t, number, "testdata/pages/"+name+".html")
 			if !clipboardUse.Match(m[1]) {
 				t.Parallel()
 			}
@@ -189,11 +207,16 @@ func TestPages(t *testing.T) {
 			if e.About == "" || len(e.Calls) == 0 {
 				t.Fatal("the expectation says nothing")
 			}
-			e.autofocus = bytes.Contains(b, []byte("autofocus"))
+			e.autofocus = bytes.Contains(text, []byte("autofocus"))
+			reuse := reuse && e.leavesNothing(text)
 			var problems []string
 			for _, profile := range e.profiles() {
-				for _, p := range runPage(t, registry, origin+"/"+name+".html", e.in(profile), profile) {
+				tab := tabs.take(t, e, reuse)
+				for _, p := range runPage(t, registry, tab, origin+"/"+name+".html", e.in(profile), profile) {
 					problems = append(problems, profile+": "+p)
+				}
+				if reuse && len(problems) == 0 {
+					tabs.put(tab)
 				}
 			}
 			reason, listed := known[name]
@@ -217,15 +240,73 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// pageTabs are tabs that pages have one after the other. A tab costs four times what a page costs.
+type pageTabs struct {
+	parent *testing.T
+	b      *browser.Browser
+	mu     sync.Mutex
+	idle   []*browser.Tab
+}
+
+// take returns a tab: one that another page had, where the page may have that, else a fresh one, which ends with the
+// test of the page where no other may have it.
+func (p *pageTabs) take(t *testing.T, e expectation, reuse bool) *browser.Tab {
+	t.Helper()
+	if e.Browser == launch.Chromium {
+		return browsertest.TabIn(t, browsertest.Chromium(t))
+	}
+	if !reuse {
+		return browsertest.TabIn(t, p.b)
+	}
+	p.mu.Lock()
+	var tab *browser.Tab
+	if last := len(p.idle) - 1; last >= 0 {
+		tab = p.idle[last]
+		p.idle = p.idle[:last]
+	}
+	p.mu.Unlock()
+	if tab == nil {
+		return browsertest.TabIn(p.parent, p.b)
+	}
+	// The pointer leaves the page, since it stays where it was when a document takes the place of another.
+	away := map[string]any{"type": "mouseMoved", "x": -1, "y": -1}
+	if err := tab.Raw(within(t, 10*time.Second), "Input.dispatchMouseEvent", away, nil); err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func (p *pageTabs) put(tab *browser.Tab) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, tab)
+}
+
+// leaves is what a page or a call does that the next document of the tab, or of its browser context, can find.
+var leaves = regexp.MustCompile(`(?i)cookie|storage|indexedDB|caches|worker|BroadcastChannel|window\.open|_blank|` +
+	`history|beforeunload|pagehide|alert\(|confirm\(|prompt\(|print\(|fullscreen|download|location|window\.name`)
+
+// counted is what a page expects by its number: refs are counted through the documents of a tab, and which frame is the
+// first of any_frame depends on what its tab had before.
+var counted = regexp.MustCompile(`ref=\w*e\d|"(f\d+)?e\d+"|"any_frame"`)
+
+// harmless are the families of primitives that leave nothing in a tab.
+var harmless = regexp.MustCompile(`^(a11y|dom|locator|pointer|text|viewport)\.|` +
+	`^(keyboard\.press|page\.(evaluate|extract|hover|info|select|snapshot|wait)|` +
+	`browser\.(extract_elements|run_javascript)|debug\.run_javascript)$`)
+
+// leavesNothing reports whether another page may have the tab after this one.
+func (e expectation) leavesNothing(page []byte) bool {
+	if e.Browser != "" || leaves.Match(page) || clipboardUse.Match(page) || counted.Match(page) {
+		return false
+	}
+	return !slices.ContainsFunc(e.Calls, func(c pageCall) bool { return !harmless.MatchString(c.Name) })
+}
+
 func runPage(
-	t *testing.T, registry *primitives.Registry, url string, e expectation, profile string,
+	t *testing.T, registry *primitives.Registry, tab *browser.Tab, url string, e expectation, profile string,
 ) (problems []string) {
 	t.Helper()
-	b := browsertest.Browser(t)
-	if e.Browser == launch.Chromium {
-		b = browsertest.Chromium(t)
-	}
-	tab := browsertest.TabIn(t, b)
 	v := e.Viewport
 	if v.Width == 0 {
 		v = viewport{1280, 720}

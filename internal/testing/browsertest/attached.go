@@ -74,7 +74,7 @@ func (r *running) launch(ctx context.Context) error {
 		Path:      found.Path,
 		Shell:     found.Shell,
 		NoSandbox: launch.NeedsNoSandbox(),
-		ExtraArgs: []string{"--remote-debugging-port=0"},
+		ExtraArgs: append(Flags(), "--remote-debugging-port=0"),
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ package browsertest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -99,14 +100,28 @@ func leftovers(tmp string) (problems []string) {
 
 // Options are the options of the shared browser, for tests that launch another.
 func Options() browser.Options {
-	return browser.Options{Patience: OnThisMachine, Peer: func(from *browser.Tab, id int) (primitives.Page, error) {
-		for _, t := range from.Browser().Tabs() {
-			if t.Tab().ID == id {
-				return t, nil
-			}
+	return browser.Options{Patience: OnThisMachine, ExtraArgs: Flags(), Peer: peer}
+}
+
+// peer is the tab of an id in the browser of another.
+func peer(from *browser.Tab, id int) (primitives.Page, error) {
+	for _, t := range from.Browser().Tabs() {
+		if t.Tab().ID == id {
+			return t, nil
 		}
-		return nil, fmt.Errorf("no tab %d", id)
-	}}
+	}
+	return nil, fmt.Errorf("no tab %d", id)
+}
+
+// Flags are what browsers of tests are started with beside the flags of all. Chromium has a renderer ready for the next
+// document of each browser context. A test has one document and a context of its own, so half of the renderers would
+// be started for nothing, at a fifth of the processor's time.
+// Benchmarks measure the browser that users have.
+func Flags() []string {
+	if bench := flag.Lookup("test.bench"); bench != nil && bench.Value.String() != "" {
+		return nil
+	}
+	return []string{"--disable-features=" + launch.DisabledFeatures + ",SpareRendererForSitePerProcess"}
 }
 
 // Require skips or fails the test when there is no browser.

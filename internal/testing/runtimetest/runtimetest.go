@@ -6,6 +6,7 @@ package runtimetest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,11 +34,18 @@ func Engine(tb testing.TB) expr.Engine {
 }
 
 // Open opens a host that ends with the test, with all primitives and, where opts
-// say nothing else, ids of NewID. Without a browser on the machine the test is
+// say nothing else, ids of NewID. Where they say nothing of the browser, the host has a
+// browser context of one that the test binary shares. Without a browser on the machine the test is
 // skipped, as browsertest.Require says.
 func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
 	tb.Helper()
 	browsertest.Require(tb)
+	switch {
+	case reflect.ValueOf(opts.Browser).IsZero():
+		shared(tb, &opts)
+	case opts.Browser.Attach == "" && opts.Browser.ExtraArgs == nil:
+		opts.Browser.ExtraArgs = browsertest.Flags()
+	}
 	opts.Registry, opts.Engine = catalog.Standard(), Engine(tb)
 	if opts.NewID == nil {
 		opts.NewID = NewID
@@ -62,13 +70,25 @@ func Open(tb testing.TB, opts runtime.Options) *runtime.Host {
 	return h
 }
 
-// Attached is Open over a browser that the test binary shares, in a browser context of its own: for tests that need
-// many hosts and nothing of a browser that is launched for them.
+// Launched is Open over a browser of its own, which is started for it: for tests that end that browser or its
+// processes, and for its clipboard, which all browser contexts share. An attached host knows no process of its browser.
+func Launched(tb testing.TB, opts runtime.Options) *runtime.Host {
+	tb.Helper()
+	opts.Browser.ExtraArgs = browsertest.Flags()
+	return Open(tb, opts)
+}
+
+// Attached is Open over the shared browser, with options of the browser beside.
 func Attached(tb testing.TB, opts runtime.Options) *runtime.Host {
+	tb.Helper()
+	shared(tb, &opts)
+	return Open(tb, opts)
+}
+
+func shared(tb testing.TB, opts *runtime.Options) {
 	tb.Helper()
 	browsertest.Attach(tb, &opts.Browser)
 	if len(opts.Open) == 0 {
 		opts.Open = []string{"about:blank"}
 	}
-	return Open(tb, opts)
 }

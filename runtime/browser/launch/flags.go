@@ -60,7 +60,7 @@ func commandLine(o *Options, dir string) []string {
 		// the same one; load it again.
 		"--disable-back-forward-cache",
 
-		"--disable-features=" + disabledFeatures,
+		"--disable-features=" + DisabledFeatures,
 		"--window-size=" + strconv.Itoa(WindowWidth) + "," + strconv.Itoa(WindowHeight),
 	}
 	if !o.Headed {
@@ -90,12 +90,12 @@ func commandLine(o *Options, dir string) []string {
 	return append(args, o.ExtraArgs...)
 }
 
-// disabledFeatures: translation bar, hints and models fetched in the
+// DisabledFeatures are what no browser of ours has: translation bar, hints and models fetched in the
 // background, casting, the interstitial that replaces http by https, the
 // pages that are rendered before anybody opened them, painting that waits for
 // a heuristic after a navigation, and the address bar's lists that are pages: two
 // are loaded for each window, for half a second of a processor and 30 MB.
-const disabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter," +
+const DisabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter," +
 	"DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2," +
 	"PaintHolding,LensOverlay,DestroyProfileOnBrowserClose,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
