@@ -444,6 +444,8 @@ type PageExtractResult struct {
 		Invalid   bool   `json:"invalid"`
 		Level     int    `json:"level"`
 		Name      string `json:"name"`
+		Near      string `json:"near"`
+		Of        string `json:"of"`
 		Options   int    `json:"options"`
 		Pressed   any    `json:"pressed"`
 		Readonly  bool   `json:"readonly"`
@@ -802,6 +804,8 @@ type PageWaitCondition struct {
 	// One of domcontentloaded, load.
 	Load    string   `json:"load,omitempty"`
 	Locator *Locator `json:"locator,omitempty"`
+	// With text: the title of the page and the names of what is drawn count too.
+	Names bool `json:"names,omitempty"`
 	// No request was under way for so long. Streams that are meant to stay open do
 	// not count.
 	NetworkIdleMS int `json:"network_idle_ms,omitempty"`
