@@ -12,11 +12,15 @@ const actInput = `{"type":"object","properties":{` +
 	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
 	`"scroll","focus","upload","dialog"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
-	`{test_id}, {selector}, {text}"},` +
+	`{near}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
-	`"to":{"type":"object","description":"drag: {ref}, {x,y} or locator"},"text":{"type":"string",` +
+	`"to":{"type":"object","description":"drag: {ref}, {x,y} of the viewport or locator"},"text":{"type":"string",` +
 	`"description":"fill, type, dialog; {{secret:NAME}}"},` +
-	`"key":{"type":"string","description":"press: Enter, a"},"modifiers":{"type":"array","items":{"type":"string"}},` +
+	`"key":{"type":"string","description":"press: Enter, Control+a, or several: ArrowLeft Shift+End"},` +
+	`"count":{"type":"integer","minimum":1,"maximum":100,"description":"press: so many times"},` +
+	`"modifiers":{"type":"array","items":{"type":"string"}},` +
+	`"button":{"type":"string","enum":["left","middle","right"]},` +
+	`"at":{"type":"object","description":"click, drag: {x,y} from the corner of the element in pixels; to then too"},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array","items":{"type":"string"}},` +
 	`"drop":{"type":"boolean","description":"upload: by drag and drop"},` +
@@ -33,6 +37,9 @@ type actIn struct {
 	To        json.RawMessage `json:"to"`
 	Text      *string         `json:"text"`
 	Key       string          `json:"key"`
+	Count     int             `json:"count"`
+	Button    string          `json:"button"`
+	At        *point          `json:"at"`
 	Modifiers []string        `json:"modifiers"`
 	Options   []string        `json:"options"`
 	Files     []string        `json:"files"`
@@ -42,6 +49,12 @@ type actIn struct {
 	Accept    *bool           `json:"accept"`
 	Outline   bool            `json:"outline"`
 	Steps     []step          `json:"steps"`
+}
+
+// point is a place, in CSS pixels.
+type point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
 }
 
 // actTool does what a person would do to an element, with trusted input.
@@ -75,7 +88,12 @@ func (s *Set) actTool() Tool {
 				return nil, err
 			}
 			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
-				value, r, err := c.do(ctx, p, name, args, in.where)
+				if in.At != nil {
+					if err := c.placeAt(ctx, p, in, args); err != nil {
+						return nil, err
+					}
+				}
+				value, r, err := c.perform(ctx, p, in, name, args)
 				if err != nil && in.Action == "select" && err.Evidence["reason"] == "not_a_list" {
 					value, r, err = c.pick(ctx, p, in)
 				}
@@ -86,8 +104,13 @@ func (s *Set) actTool() Tool {
 				done := c.report(in, p, r, value)
 				c.awaitDownloads(p, done.seen)
 				if done.NotKept {
-					return nil, notKept(heldBefore)
+					value, r, err = c.byKeys(ctx, p, in, args)
+					if err != nil {
+						return nil, err
+					}
+					done = c.report(in, p, r, value)
 				}
+				done.Followed = append(done.Followed, c.pageSays(ctx, p, done.seen)...)
 				done.Followed = append(done.Followed, c.complaints(ctx, p)...)
 				return c.answered(ctx, p, in, done, r)
 			})
@@ -125,6 +148,7 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 	switch in.Action {
 	case "click", "double_click":
 		modifiers()
+		set(args, "button", in.Button)
 		return "pointer." + in.Action, args, needs(hasTarget, "ref")
 	case "hover":
 		return "page.hover", args, needs(hasTarget, "ref")
@@ -165,6 +189,9 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 	case "press":
 		modifiers()
 		args["key"], args["trusted"] = in.Key, true
+		if in.Count > 1 {
+			args["repeat"] = in.Count
+		}
 		return "keyboard.press", args, needs(in.Key != "", "key")
 	case "select":
 		args["label"] = in.Options

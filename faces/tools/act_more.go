@@ -100,10 +100,13 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 		var notes []string
 		if err == nil && name == "text.insert" {
 			notes, err = c.keptText(ctx, p, in, args, value)
+			if err != nil && err.Evidence["reason"] == "not_kept" {
+				value, r, err = c.byKeys(ctx, p, in, args)
+			}
 		}
 		if err != nil {
 			c.laterOfFailure(p, err)
-			return nil, err.With("field", f.key).With("filled", names)
+			return nil, err.With("field", f.key).With("filled", append([]string{}, names...))
 		}
 		last = r
 		names = append(names, controls[i].label())
@@ -111,7 +114,13 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 			one := actIn{Action: "fill", Text: in.Text}
 			last := c.report(one, p, r, value)
 			c.awaitDownloads(p, last.seen)
-			done.Followed = append(done.Followed, last.Followed...)
+			for _, line := range last.Followed { // that a field holds its text is said already
+				held := func(control outlineRow) bool { return strings.HasPrefix(line, control.label()+" holds ") }
+				if !slices.ContainsFunc(controls, held) {
+					done.Followed = append(done.Followed, line)
+				}
+			}
+			done.Followed = append(done.Followed, c.pageSays(ctx, p, last.seen)...)
 			continue
 		}
 		for _, note := range notes {
@@ -142,7 +151,9 @@ func (c *Call) keptText(
 		var now struct {
 			Value *string `json:"value"`
 		}
-		held, _, err := c.do(ctx, p, "locator.value", map[string]any{"ref": args["ref"]}, in.where)
+		held, _, err := c.do(ctx, p, "locator.value", map[string]any{
+			"locator": map[string]any{"ref": args["ref"]},
+		}, in.where)
 		if err == nil && json.Unmarshal(held, &now) == nil && now.Value != nil && *now.Value == "" {
 			return nil, notKept("it is empty")
 		}
@@ -320,7 +331,8 @@ func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 	}
 	var whole []outlineRow
 	for _, way := range ways {
-		if whole = withoutOwnLists(way); len(whole) > 0 {
+		whole = withoutOwnLists(way)
+		if len(whole) > 0 {
 			break
 		}
 	}
@@ -342,6 +354,9 @@ func controlOf(rows []outlineRow, key string) (outlineRow, *fault.Error) {
 
 // notLoaded begins what the browser says of a resource that it could not load.
 const notLoaded = "Failed to load resource"
+
+// mostTold bounds the messages that are kept to say them once.
+const mostTold = 50
 
 // mostComplaints bounds the messages of the console in one answer.
 const mostComplaints = 3
@@ -369,6 +384,7 @@ func (c *Call) complaints(ctx context.Context, p page) []string {
 	}
 	c.set.consoles.set(p.handle(), list.Cursor)
 	var out []string
+	told, _ := c.set.complained.get(p.handle())
 	for _, e := range list.Entries {
 		line := "console error " + quote(e.Text, 160)
 		if strings.HasPrefix(e.Text, notLoaded) {
@@ -377,10 +393,12 @@ func (c *Call) complaints(ctx context.Context, p page) []string {
 			}
 			line += " " + cutMiddle(e.URL)
 		}
-		if !slices.Contains(out, line) {
+		if !slices.Contains(told, line) { // what a page complains of all the time is said once
 			out = append(out, line)
+			told = append(told, line)
 		}
 	}
+	c.set.complained.set(p.handle(), told[max(0, len(told)-mostTold):])
 	if list.Omitted > 0 {
 		out = append(out, fmt.Sprintf("and %d more errors on the console", list.Omitted))
 	}

@@ -82,6 +82,9 @@ var expectedOf = map[string]any{
 	"ambiguous":            false,
 	"sanitized":            nil,
 	"unchanged":            nil,
+
+	"active_is_target": true, "selection_preserved": nil, "selection_before_length": nil,
+	"selection_after_length": nil, "tag_name": nil,
 }
 
 var didWords = map[string]string{
@@ -320,7 +323,7 @@ func refusedTabs(count, limit int) string {
 }
 
 // showsText and changedNodes begin lines that an outline of the page makes needless.
-const showsText, changedNodes = "shows ", "nodes: "
+const showsText, changedNodes = "shows ", "the page changed"
 
 // lines lists the effects, or says that there are none.
 func (f followed) lines(p page, target *effectElement) []string {
@@ -417,8 +420,8 @@ func (f followed) seen(p page, target *effectElement) []string {
 			add("%d requests are under way", q.Pending)
 		}
 	}
-	if d := f.DOM; d != nil && len(f.Texts)+len(f.Passed)+len(f.Opened)+len(f.Closed) == 0 {
-		add(changedNodes+"%d came, %d went, %d changed", d.Added, d.Removed, d.Attributes+d.Text)
+	if d := f.DOM; d != nil && len(out) == 0 && len(f.Texts)+len(f.Passed)+len(f.Opened)+len(f.Closed) == 0 {
+		add("%s, without a new text", changedNodes)
 	}
 	return out
 }

@@ -238,6 +238,9 @@ func (c *Call) find(ctx context.Context, p page, in snapshotIn) (*Answer, *fault
 	}
 	text := ""
 	for _, h := range hits {
+		if h.row.Of != "" && strings.Contains(h.place, quote(h.row.Of, 40)) {
+			h.row.Of = "" // its place says it
+		}
 		text += "- " + cutLine(h.row.line(), mostRow)
 		if h.place != "" {
 			text += " — in " + h.place
@@ -475,9 +478,14 @@ func (s *Set) waitTool() Tool {
 				"url":       in.URL,
 				"load":      in.Load,
 			} {
-				if value != "" {
-					conditions = append(conditions, map[string]any{name: value})
+				if value == "" {
+					continue
 				}
+				condition := map[string]any{name: value}
+				if name == "text" { // an agent has read names and titles too
+					condition["names"] = true
+				}
+				conditions = append(conditions, condition)
 			}
 			if in.Selector != "" {
 				conditions = append(conditions, map[string]any{

@@ -11,10 +11,14 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// pickTime bounds the wait for the list that a page draws, and pickAgain is how often it is looked for.
 const (
+	// pickTime bounds the wait for the list that a page draws, and pickAgain is how often it is looked for.
 	pickTime  = 3 * time.Second
 	pickAgain = 100 * time.Millisecond
+	// pickSame is how often a list has to look the same until it has all it will have.
+	pickSame = 3
+	// typedFirst is how long a control that takes text is waited for until its text is typed.
+	typedFirst = 500 * time.Millisecond
 )
 
 // drawnChoice is an option that the page draws and that has a wanted name.
@@ -26,7 +30,11 @@ type drawnChoice struct {
 // drawnList is what page.select says of an element that is no list of the browser.
 type drawnList struct {
 	Choices  [][]drawnChoice `json:"choices"` // of each wanted option
-	Near     []string        `json:"near"`    // names of options that the control owns
+	Parts    [][]drawnChoice `json:"parts"`   // whose name has the wanted words
+	Near     []string        `json:"near"`    // names of options that the control owns, the nearest
+	Shown    []string        `json:"shown"`   // of all options that are drawn
+	Count    int             `json:"count"`   // of options that are drawn
+	Typed    string          `json:"typed"`   // where text is typed to find an option
 	Expanded bool            `json:"expanded"`
 }
 
@@ -75,33 +83,119 @@ func (c *Call) optionOf(
 	// The list may have been open already, and the click has closed it: a second one opens it.
 	for range 2 {
 		open := now.Expanded
-		closed := false
 		if _, _, err := c.do(ctx, p, "pointer.click", control, in.where); err != nil {
 			return "", err
 		}
-		for end := time.Now().Add(pickTime); ; {
-			now, err = c.drawn(ctx, p, in, control)
-			if err != nil {
-				return "", err
-			}
-			if ref, err := now.choice(before, i); ref != "" || err != nil {
-				return ref, err
-			}
-			closed = open && !now.Expanded || before.shows(i) && !now.shows(i)
-			if closed || time.Now().After(end) || !primitives.Pause(ctx, pickAgain) {
-				break
-			}
+		most := pickTime
+		if now.Typed != "" {
+			most = typedFirst
 		}
-		if !closed {
+		var ref string
+		closed := func(now drawnList) bool {
+			return open && !now.Expanded || before.shows(i) && !now.shows(i)
+		}
+		now, ref, err = c.listed(ctx, p, in, control, before, i, most, closed)
+		if ref != "" || err != nil {
+			return ref, err
+		}
+		if !closed(now) {
 			break
 		}
 		if before.shows(i) {
 			before.Choices[i] = nil // they went with the click, so they are its own
 		}
 	}
-	return "", fault.New(fault.TargetNotFound, "a click on the control showed no such option of its own").
-		With("options", now.Near).
-		Next("look at the page: the list may open by typing, or belong to another control")
+	if now.Typed == "" {
+		return "", now.noOption(before)
+	}
+	return c.typedOption(ctx, p, in, control, before, i, now)
+}
+
+// listed waits for a wanted option, until the list has no more to come.
+func (c *Call) listed(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int, most time.Duration,
+	over func(drawnList) bool,
+) (drawnList, string, *fault.Error) {
+	var now drawnList
+	same := 0
+	for end := time.Now().Add(most); ; {
+		last := now.Count
+		var err *fault.Error
+		now, err = c.drawn(ctx, p, in, control)
+		if err != nil {
+			return now, "", err
+		}
+		if ref, err := now.choice(before, i); ref != "" || err != nil {
+			return now, ref, err
+		}
+		came := now.Count > before.Count || len(now.Near) > 0
+		if came && now.Count == last {
+			same++
+		}
+		if same >= pickSame {
+			ref := now.part(before, i)
+			return now, ref, nil
+		}
+		if over(now) || time.Now().After(end) || !primitives.Pause(ctx, pickAgain) {
+			return now, "", nil
+		}
+	}
+}
+
+// typedOption types the words of an option into a control whose list opens, or gets shorter, by typing.
+func (c *Call) typedOption(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int, now drawnList,
+) (string, *fault.Error) {
+	write := func(text string) *fault.Error {
+		args := map[string]any{"ref": now.Typed, "text": text, "mode": "replace"}
+		_, _, err := c.do(ctx, p, "text.insert", args, in.where)
+		return err
+	}
+	if err := write(in.Options[i]); err != nil {
+		return "", err
+	}
+	never := func(drawnList) bool { return false }
+	listed, ref, err := c.listed(ctx, p, in, control, before, i, pickTime, never)
+	if ref != "" || err != nil {
+		return ref, err
+	}
+	if listed.Count == 0 {
+		listed = now // what it offers without these words
+	}
+	if err := write(""); err != nil { // nothing was chosen, so nothing stays written
+		return "", err
+	}
+	return "", listed.noOption(before)
+}
+
+// noOption is the failure of a choice that the list does not have.
+func (l drawnList) noOption(before drawnList) *fault.Error {
+	near := l.Near
+	if len(near) == 0 && l.Count > before.Count {
+		near = l.Shown
+	}
+	if len(near) == 0 {
+		return fault.New(fault.TargetNotFound, "a click on the control showed no such option of its own").
+			Next("look at the page: the list may belong to another control")
+	}
+	return fault.New(fault.TargetNotFound, "the list has no such option").With("nearest", near)
+}
+
+// part is the one option of the control whose name has the wanted words; "" for none and for several.
+func (l drawnList) part(before drawnList, i int) string {
+	if i >= len(l.Parts) {
+		return ""
+	}
+	parts := drawnList{Choices: [][]drawnChoice{l.Parts[i]}}
+	earlier := drawnList{}
+	if i < len(before.Parts) {
+		earlier.Choices = [][]drawnChoice{before.Parts[i]}
+	}
+	ref, err := parts.choice(earlier, 0)
+	if err != nil {
+		return ""
+	}
+	return ref
 }
 
 // choice is the one option that belongs to the control; "" for none yet.

@@ -25,6 +25,8 @@ type outlineRow struct {
 	Clickable bool   `json:"clickable"`
 	Draggable bool   `json:"draggable"`
 	HasPopup  string `json:"haspopup"`
+
+	around bool // its text is that of what is in it
 }
 
 // actionableRoles are the roles that a click, a key or text is meant for.
@@ -172,7 +174,8 @@ func (r outlineRow) asked(query string) (exact, within bool) {
 			continue
 		}
 		exact = exact || phrase == query || phraseOf(r.Role+" "+name) == query || phraseOf(name+" "+r.Role) == query
-		within = within || strings.Contains(phrase, query) || strings.Count(phrase, " ") > 2 && strings.Contains(query, phrase)
+		several := strings.Count(phrase, " ") > 2
+		within = within || strings.Contains(phrase, query) || several && strings.Contains(query, phrase)
 	}
 	return exact, within
 }
@@ -188,6 +191,9 @@ func fitting(hits []found) []found {
 			return acting
 		}
 		return exact
+	}
+	if whole := some(func(h found) bool { return h.whole && !h.row.around }); len(whole) > 0 {
+		return whole
 	}
 	if whole := some(func(h found) bool { return h.whole }); len(whole) > 0 {
 		return whole
@@ -237,6 +243,7 @@ func rank(query string, rows []outlineRow, most int) []found {
 	average := float64(total) / float64(len(rows))
 	var open []int
 	var out []found
+	placed := 0
 	for i, r := range rows {
 		for len(open) > 0 && rows[open[len(open)-1]].Depth >= r.Depth {
 			open = open[:len(open)-1]
@@ -244,9 +251,20 @@ func rank(query string, rows []outlineRow, most int) []found {
 		score, whole := 0.0, true
 		has := uint64(0)
 		for n, t := range terms {
-			f := frequency(t, own[i])
-			if f > 0 {
+			if frequency(t, own[i]) > 0 {
 				has |= 1 << n
+			}
+		}
+		place := ""
+		if has != 0 && placed < mostPlaced && cellRoles[r.Role] {
+			place = cellPlace(rows, open, i)
+			placed++
+		}
+		beside := wordsOf(place)
+		for _, t := range terms {
+			f := frequency(t, own[i])
+			if f == 0 && frequency(t, beside) > 0 {
+				f = around
 			}
 			if f == 0 {
 				for _, at := range open {
@@ -267,7 +285,6 @@ func rank(query string, rows []outlineRow, most int) []found {
 			if within {
 				score *= 1.5
 			}
-			place := cellPlace(rows, open, i)
 			if place == "" {
 				place = placeOf(rows, open)
 			}
@@ -293,11 +310,16 @@ func frequency(term string, words []string) float64 {
 	return f
 }
 
+// mostPlaced bounds the cells of which row and column are found.
+const mostPlaced = 300
+
+// surroundingRoles are the roles of what is read as one with what is in it.
+var surroundingRoles = map[string]bool{"row": true, "listitem": true, "article": true, "gridcell": true, "cell": true}
+
 // contents gives rows of tables and items of lists that have no words of their own those of what is in them.
 func contents(rows []outlineRow) {
 	for i, r := range rows {
-		if r.Name != "" || r.Text != "" || r.Value != "" || r.Role != "row" && r.Role != "listitem" &&
-			r.Role != "article" && r.Role != "gridcell" && r.Role != "cell" {
+		if r.Name != "" || r.Text != "" || r.Value != "" || !surroundingRoles[r.Role] {
 			continue
 		}
 		var words []string
@@ -309,6 +331,7 @@ func contents(rows []outlineRow) {
 				size += len(text)
 			}
 		}
+		rows[i].around = len(words) > 1
 		rows[i].Text = strings.Join(words, map[bool]string{true: " | ", false: " "}[r.Role == "row"])
 	}
 }

@@ -3,6 +3,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/address"
@@ -252,7 +254,7 @@ func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer
 	}
 	value, r, err := c.do(ctx, p, name, args, in.where)
 	if err != nil {
-		return nil, err
+		return nil, c.withStatus(ctx, p, err)
 	}
 	if name == "browser.navigate" && c.requests(ctx, p, requests, 50).mayDraw() {
 		most := c.set.opts.CallTimeout
@@ -268,7 +270,45 @@ func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer
 	if out["loaded"] == false {
 		c.nameDialog(ctx, p, out)
 	}
+	if address, _ := out["url"].(string); in.Action == "navigate" && elsewhere(in.URL, address) {
+		out["asked"] = cutLine(in.URL, mostAddress)
+		if says := c.messagesOf(ctx, p); len(says) > 0 {
+			out["says"] = says
+		}
+	}
 	return &Answer{Result: out}, nil
+}
+
+// elsewhere reports whether an address is that of another page than the one that was asked for.
+func elsewhere(asked, got string) bool {
+	from, err := url.Parse(asked)
+	to, other := url.Parse(got)
+	if err != nil || other != nil || from.Scheme != "http" && from.Scheme != "https" {
+		return false
+	}
+	return from.Host != to.Host || strings.TrimRight(from.Path, "/") != strings.TrimRight(to.Path, "/")
+}
+
+// withStatus adds the HTTP status with which a document was refused to the error of its navigation.
+func (c *Call) withStatus(ctx context.Context, p page, failed *fault.Error) *fault.Error {
+	if failed.Code != fault.NavigationFailed || failed.Evidence["http_status"] != nil {
+		return failed
+	}
+	args := map[string]any{"types": []string{"document"}, "min_status": 400, "limit": 1}
+	value, _, err := c.do(ctx, p, "network.list", args, where{})
+	if err != nil {
+		return failed
+	}
+	var list struct {
+		Entries []struct {
+			Status    int       `json:"status"`
+			StartedAt time.Time `json:"started_at"`
+		} `json:"entries"`
+	}
+	if json.Unmarshal(value, &list) != nil || len(list.Entries) == 0 || list.Entries[0].StartedAt.Before(c.began) {
+		return failed
+	}
+	return failed.With("http_status", list.Entries[0].Status)
 }
 
 // opened is the answer of a page that was opened. One that has not loaded within its time can be used, too.

@@ -56,11 +56,13 @@ type Set struct {
 	downloadsMu sync.Mutex
 	downloads   map[string]*awaitedDownloads // by workspace, as piggybacked
 
-	consoles perPage[int]       // how far the console of a page has been reported
-	seen     perPage[string]    // the last snapshot of a page
-	acted    perPage[time.Time] // when a client has acted on a page, by both
-	turns    turns
-	steps    func() (map[string]*Tool, error) // the tools of steps
+	consoles   perPage[int]       // how far the console of a page has been reported
+	complained perPage[[]string]  // what was told of the console of a page
+	said       perPage[[]string]  // what the last document of a page said when it came
+	seen       perPage[string]    // the last snapshot of a page
+	acted      perPage[time.Time] // when a client has acted on a page, by both
+	turns      turns
+	steps      func() (map[string]*Tool, error) // the tools of steps
 
 	ctx  context.Context
 	stop context.CancelFunc

@@ -169,9 +169,10 @@ func (in *locatorFields) check(l *Locator) error {
 			}
 		}
 		if at.Ref != nil {
-			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Near != nil ||
-				at.Placeholder != nil || at.TestID != nil
-			if named || at.Selector != nil || at.XPath != nil || at.Within != nil || at.Nth != nil {
+			named := at.Role != nil || at.Name != nil || at.Label != nil || at.Near != nil
+			attributed := at.Placeholder != nil || at.TestID != nil
+			placed := at.Selector != nil || at.XPath != nil || at.Within != nil || at.Nth != nil
+			if named || attributed || placed {
 				return badLocator("ref names one element and stands alone", []string{"ref"})
 			}
 			ref = *at.Ref

@@ -22,6 +22,7 @@ type pageWaitIn struct {
 // waitCondition is one thing to wait for; exactly one member but State is set.
 type waitCondition struct {
 	Text          *string          `json:"text,omitempty"`
+	Names         bool             `json:"names,omitempty"`
 	TextGone      *string          `json:"text_gone,omitempty"`
 	Locator       *locator.Locator `json:"locator,omitempty"`
 	Ref           *string          `json:"ref,omitempty"`

@@ -71,6 +71,42 @@ function listsOf(control) {
   return [...found];
 }
 
+/** placeOfWords is where a name has whole words, -1 where it has not. */
+function placeOfWords(name, words) {
+  for (let at = name.indexOf(words); at >= 0; at = name.indexOf(words, at + 1)) {
+    const before = at === 0 || !wordInside.test(name[at - 1]) || !wordInside.test(words[0]);
+    const end = at + words.length;
+    const after = end === name.length || !wordInside.test(name[end]) || !wordInside.test(words[words.length - 1]);
+    if (before && after) return at;
+  }
+  return -1;
+}
+
+/** nearestOptions are the names of a few options, those first that share a beginning or a word with what is wanted. */
+function nearestOptions(options, names) {
+  const words = names.flatMap((name) => comparable(name).toLowerCase().split(' ')).filter((word) => word.length > 1);
+  const score = (name) => {
+    const text = name.toLowerCase();
+    return words.reduce((sum, word) => sum + (text.includes(word) ? 4 : text.startsWith(word[0]) ? 1 : 0), 0);
+  };
+  return options
+    .slice(0, 500)
+    .map((node) => cut(norm(nameOf(node) || textOf(node)), 80))
+    .map((name, i) => ({ name, i, score: score(name) }))
+    .sort((a, b) => b.score - a.score || a.i - b.i)
+    .slice(0, mostNearOptions)
+    .map(({ name }) => name);
+}
+
+/** textPartOf is where a person types to find an option: the control itself, or the one field in it; null for none. */
+function textPartOf(control) {
+  const takes = (node) =>
+    isTextControl(node) && whyNotEditable(node) === null && !typesWithoutText.has(protoGet(node, 'type'));
+  if (takes(control)) return control;
+  const fields = queryIn(control, 'input, textarea').filter((node) => takes(node) && rendered(node));
+  return fields.length === 1 ? fields[0] : null;
+}
+
 /**
  * drawnChoices are the options that are drawn now and have one of the names: ref, and owned where they lie in what the
  * control owns. Whoever clicks the control in between sees which of them came with the click.
@@ -81,6 +117,7 @@ function drawnChoices(control, names) {
   const options = withShadows(document).flatMap((root) => queryIn(root, drawnOptions)).filter((node) => rendered(node));
   const namedAs = (node, name) =>
     comparable(nameOf(node)).toLowerCase() === name || comparable(textOf(node)).toLowerCase() === name;
+  const called = options.map((node) => comparable(nameOf(node) || textOf(node)).toLowerCase());
   const choices = names.map((text) => {
     const name = sought(text).toLowerCase();
     const named = options.filter((node) => namedAs(node, name));
@@ -94,8 +131,24 @@ function drawnChoices(control, names) {
           );
     return [...named, ...said].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
   });
-  const near = options.filter(owned).slice(0, mostNearOptions).map((node) => cut(norm(nameOf(node)), 80));
-  return { choices, near, expanded: attributeOf(control, 'aria-expanded') === 'true' };
+  // Where none has the whole name, the only one that begins with the words, or contains them, is meant.
+  const parts = names.map((text) => {
+    const words = sought(text).toLowerCase();
+    const places = called.map((name) => (words === '' ? -1 : placeOfWords(name, words)));
+    const begins = options.filter((node, i) => places[i] === 0);
+    const found = begins.length > 0 ? begins : options.filter((node, i) => places[i] > 0);
+    return found.slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
+  });
+  const input = textPartOf(control);
+  return {
+    choices,
+    parts,
+    near: nearestOptions(options.filter(owned), names),
+    shown: nearestOptions(options, names),
+    count: options.length,
+    typed: input ? refOf(input) : undefined,
+    expanded: attributeOf(control, 'aria-expanded') === 'true'
+  };
 }
 
 queries.page_select = async (args) => {

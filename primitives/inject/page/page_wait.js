@@ -47,6 +47,22 @@ function showsText(needle) {
   return false;
 }
 
+/** What has words that are drawn nowhere: names of controls, and values that are shown as texts. */
+const namedPlaces =
+  '[aria-label], [title], [alt], [placeholder], input[type=submit], input[type=button], input[type=reset]';
+
+/** namesText reports whether the title of the document, or the name of something drawn, has a text. */
+function namesText(needle) {
+  const has = (text) => text !== null && text !== undefined && comparable(text).includes(needle);
+  if (isTopDocument() && has(documentTitleOf(document))) return true;
+  for (const root of withShadows(document))
+    for (const node of queryIn(root, namedPlaces)) {
+      const texts = ['aria-label', 'title', 'alt', 'placeholder', 'value'].map((name) => attributeOf(node, name));
+      if (texts.some(has) && rendered(node) && has(nameOf(node))) return true;
+    }
+  return false;
+}
+
 /**
  * documentShown: the document is drawn somewhere; that of a frame element without a box is
  * not, nor that of one that is not visible, as far as the elements are accessible from here.
@@ -90,7 +106,10 @@ function addressTest(want) {
 
 /** conditionTest makes a test of one condition; geometric ones change without a sign. */
 function conditionTest(condition, view) {
-  if (condition.text !== undefined) return { holds: () => documentShown() && showsText(sought(condition.text)) };
+  if (condition.text !== undefined) {
+    const needle = sought(condition.text);
+    return { holds: () => documentShown() && (showsText(needle) || condition.names === true && namesText(needle)) };
+  }
   if (condition.text_gone !== undefined)
     return { holds: () => !documentShown() || !showsText(sought(condition.text_gone)) };
   if (condition.url !== undefined) return { holds: addressTest(condition.url) };

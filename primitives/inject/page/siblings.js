@@ -46,6 +46,8 @@ function cardTexts(card, node) {
     for (const child of flatChildren(at)) enter(child, into);
     if (apart) end(into);
   };
+  const label = worded(attributeOf(card, 'aria-label'));
+  if (label !== '' && label.length <= mostOf) first.push(label);
   enter(card, others);
   end(others);
   return first.concat(others);

@@ -1269,8 +1269,8 @@ function addVisible(walk) {
 const mostBeside = 500; // controls without a name that are looked at
 
 /**
- * addBeside gives rows of controls without a name what they are called, and, where that is asked for, repeated ones what
- * they belong to. A row may be one of an earlier answer.
+ * addBeside gives rows of controls without a name what they are called, and, where that is asked for, repeated ones
+ * what they belong to. A row may be one of an earlier answer.
  */
 function addBeside(walk, { interactive_only, siblings }) {
   let left = mostBeside;
