@@ -315,9 +315,11 @@ type BrowserClaimedTabsListResult struct {
 		Active          bool   `json:"active"`
 		AuthorizationID string `json:"authorization_id"`
 		BridgeURL       string `json:"bridge_url"`
-		Host            string `json:"host"`
-		Title           string `json:"title"`
-		WindowID        int    `json:"window_id"`
+		// true while the page has not answered since the browser was attached to.
+		Busy     bool   `json:"busy"`
+		Host     string `json:"host"`
+		Title    string `json:"title"`
+		WindowID int    `json:"window_id"`
 	} `json:"tabs"`
 	InventorySource string `json:"inventory_source"`
 	Note            string `json:"note"`
@@ -3202,6 +3204,8 @@ type PageExtractResult struct {
 		Invalid   bool   `json:"invalid"`
 		Level     int    `json:"level"`
 		Name      string `json:"name"`
+		Near      string `json:"near"`
+		Of        string `json:"of"`
 		Options   int    `json:"options"`
 		Pressed   any    `json:"pressed"`
 		Readonly  bool   `json:"readonly"`
@@ -3698,6 +3702,8 @@ type PageWaitCondition struct {
 	// One of domcontentloaded, load.
 	Load    string `json:"load,omitempty"`
 	Locator *Query `json:"locator,omitempty"`
+	// With text: the title of the page and the names of what is drawn count too.
+	Names bool `json:"names,omitempty"`
 	// No request was under way for so long. Streams that are meant to stay open do
 	// not count.
 	NetworkIdleMS int `json:"network_idle_ms,omitempty"`
@@ -4230,6 +4236,111 @@ type PointerMoveToResult struct {
 			ScrollY float64 `json:"scroll_y"`
 		} `json:"viewport"`
 	} `json:"target"`
+}
+
+// PointerTap runs pointer.tap. Touch an element or a point of the viewport with
+// one finger. The page gets trusted touch events, and then a click unless it
+// prevents that.
+//
+// Its own errors: missing_coordinates, point_out_of_viewport, target_not_found,
+// target_not_actionable, multiple_targets, element_stale, invalid_selector,
+// frame_not_found, frame_cross_origin.
+func PointerTap(ctx context.Context, c Caller, arguments PointerTapArgs) (*PointerTapResult, error) {
+	r := &PointerTapResult{}
+	if err := c.CallInto(ctx, "pointer.tap", arguments, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// PointerTapArgs are the arguments of [PointerTap].
+type PointerTapArgs struct {
+	// Act at the middle of what can be seen of the element, whatever is over it,
+	// disabled or moving.
+	Force   bool   `json:"force,omitempty"`
+	Locator *Query `json:"locator,omitempty"`
+	// Ref of an element, from page.snapshot: short for a locator with this ref.
+	// Exactly one of x and y, locator and ref is given. An extension of this host,
+	// as locator, timeout_ms and force are.
+	Ref string `json:"ref,omitempty"`
+	// How long to wait until the element of locator or ref is there, drawn,
+	// enabled, at rest and not covered; never longer than the call may take.
+	// Default 5000.
+	TimeoutMS *int `json:"timeout_ms,omitempty"`
+	// CSS pixels from the left edge of the viewport. Absent, null or blank is
+	// missing_coordinates, unless locator or ref is given. A text that is no
+	// number is invalid_input.
+	X *float64 `json:"x,omitempty"`
+	// CSS pixels from the top edge of the viewport.
+	Y *float64 `json:"y,omitempty"`
+}
+
+// PointerTapResult is the result of [PointerTap].
+type PointerTapResult struct {
+	Tapped bool    `json:"tapped"`
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	// More than one did, and the first was taken.
+	Ambiguous bool `json:"ambiguous"`
+	// What had to be waited for.
+	Attempts []struct {
+		FirstMS int `json:"first_ms"`
+		LastMS  int `json:"last_ms"`
+		// One of not_found, hidden, disabled, moving, outside, covered.
+		Reason      string `json:"reason"`
+		Times       int    `json:"times"`
+		BoundingBox *Box   `json:"bounding_box"`
+		OccludedBy  *struct {
+			Rect        Box    `json:"rect"`
+			TagName     string `json:"tag_name"`
+			TargetLabel string `json:"target_label"`
+			Name        string `json:"name"`
+			Role        string `json:"role"`
+		} `json:"occluded_by"`
+		Point *Point `json:"point"`
+	} `json:"attempts"`
+	// How many elements matched the locator: those in the viewport, or else those
+	// that are drawn.
+	CandidateCount int `json:"candidate_count"`
+	// A dialog that opened while the input was handled; answer it with
+	// browser.dismiss_dialog.
+	Dialog   *DialogInfo `json:"dialog"`
+	Fidelity string      `json:"fidelity"`
+	// The frame the element is in; absent in the main frame.
+	Frame *FrameInfo `json:"frame"`
+	// The label that was clicked in place of a control that cannot be clicked
+	// itself.
+	PressedLabel string `json:"pressed_label"`
+	// How often something was scrolled to reach the element.
+	Scrolls int `json:"scrolls"`
+	// What was there before the touch: the innermost element at a point, or the
+	// element of a locator, in pixels of the tab's viewport.
+	Target *struct {
+		BoundingBox  Box    `json:"bounding_box"`
+		TagName      string `json:"tag_name"`
+		AriaDisabled string `json:"aria_disabled"`
+		ClassName    string `json:"class_name"`
+		// Its ARIA role, its own or that of its tag.
+		ComputedRole string `json:"computed_role"`
+		DataTestid   string `json:"data_testid"`
+		Disabled     bool   `json:"disabled"`
+		ID           string `json:"id"`
+		// Its accessible name.
+		Name string `json:"name"`
+		// What it is called where it has no name.
+		Near     string `json:"near"`
+		Point    *Point `json:"point"`
+		Role     string `json:"role"`
+		Text     string `json:"text"`
+		Type     string `json:"type"`
+		Viewport *struct {
+			Height  float64 `json:"height"`
+			Width   float64 `json:"width"`
+			ScrollX float64 `json:"scroll_x"`
+			ScrollY float64 `json:"scroll_y"`
+		} `json:"viewport"`
+	} `json:"target"`
+	WaitedMS int `json:"waited_ms"`
 }
 
 // PointerWheel runs pointer.wheel. Turn the wheel at a point of the viewport,

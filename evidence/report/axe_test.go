@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/client"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
@@ -75,7 +76,7 @@ func TestPageHasNoFindingsOfAxe(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := tab.PageEvaluate(ctx, outrider.PageEvaluateArgs{
+		r, err := client.PageEvaluate(ctx, tab, client.PageEvaluateArgs{
 			Body: `return JSON.parse(document.documentElement.dataset.axe);`,
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider"
+	"github.com/outrider-run/outrider/client"
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
@@ -36,7 +37,7 @@ func shown(t *testing.T, run report.Run, body string) map[string]any {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	r, err := s.Tab().PageEvaluate(ctx, outrider.PageEvaluateArgs{Body: body})
+	r, err := client.PageEvaluate(ctx, s.Tab(), client.PageEvaluateArgs{Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}

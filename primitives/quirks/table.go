@@ -383,8 +383,8 @@ var table = []Quirk{
 		Where:  "locators of upstream's primitives",
 		InPage: true,
 		Proof:  "quirks/known_members_only.html",
-		Upstream: "ref, role, name, label, near, placeholder, test_id, has_text, xpath, within, has, nearest_to, nth, " +
-			"exact, strict and pierce are ignored, so that a locator of nothing else is every control of the page",
+		Upstream: "ref, role, name, label, near, placeholder, test_id, has_text, xpath, within, has, nearest_to, " +
+			"nth, exact, strict and pierce are ignored, so that a locator of nothing else is every control of the page",
 		Strict: "they hold",
 	},
 	{
