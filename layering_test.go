@@ -288,8 +288,8 @@ var mayImport = map[string][]string{
 	"faces/asyncwriter": {}, // writes that an end does not wait for
 	// what agents do, below the faces that agents use
 	"faces/tools": {
-		"primitives", "primitives/address", "primitives/fault", "primitives/plain", "primitives/schema",
-		"bridgeclient", "runtime",
+		"internal/lazyregexp", "primitives", "primitives/address", "primitives/fault",
+		"primitives/plain", "primitives/schema", "bridgeclient", "runtime",
 	},
 	"faces/mcp": {
 		"internal/lazyregexp", "faces/asyncwriter", "faces/tools",

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -112,13 +113,14 @@ func (c *Call) byKeys(
 	}
 	var r runtime.Reply
 	var value json.RawMessage
+	typed := maps.Clone(target)
+	maps.Copy(typed, map[string]any{"text": text, "trusted": true, "effects": actEffects})
 	for _, step := range []struct {
 		name string
 		args map[string]any
 	}{
-		{"dom.focus", target},
-		{"text.select", map[string]any{}},
-		{"text.type", map[string]any{"text": text, "trusted": true, "effects": actEffects}},
+		{"text.select", map[string]any{"target": target}},
+		{"text.type", typed},
 	} {
 		var err *fault.Error
 		value, r, err = c.do(ctx, p, step.name, step.args, in.where)
@@ -139,8 +141,18 @@ func (c *Call) byKeys(
 	return value, r, nil
 }
 
+var (
+	numberForm = lazyregexp.New(`^[-+]?[0-9][0-9.,]*$`)
+	// digitsAfter are what a control may add behind a number: decimals of zero and a unit.
+	digitsAfter = lazyregexp.New(`^(?:[.]0*)?[^0-9]*$`)
+)
+
 // sameDigits reports whether a control shows a text, perhaps in the form that it gives to numbers.
 func sameDigits(held, text string) bool {
+	if held == text {
+		return true
+	}
 	plain := strings.NewReplacer(",", "", " ", "", "\u00a0", "")
-	return held == text || text != "" && strings.HasPrefix(plain.Replace(held), plain.Replace(text))
+	rest, begins := strings.CutPrefix(plain.Replace(held), plain.Replace(text))
+	return begins && numberForm().MatchString(text) && digitsAfter().MatchString(rest)
 }
