@@ -19,6 +19,7 @@ import (
 // itself does. $handle and $ref stand for each element in turn. With broken, the style of elements with
 // data-broken cannot be read.
 const callAll = `async function(token, text, broken) {
+  if (globalThis.outriderWorld !== token) return '` + world.StaleAnswer + `';
   const most = 40;
   const elements = [];
   const found = Document.prototype.querySelectorAll;

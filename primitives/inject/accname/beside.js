@@ -394,6 +394,8 @@ function standsBeside(node, role, name, known) {
 
 /** besideOf is standsBeside of an element of which nothing is known. */
 function besideOf(node, known = new Map()) {
-  const role = roleOf(node) || (tagOf(node) === 'input' ? 'input' : '');
-  return standsBeside(node, role, actedName(node), known);
+  return readable(node, () => {
+    const role = roleOf(node) || (tagOf(node) === 'input' ? 'input' : '');
+    return standsBeside(node, role, actedName(node), known);
+  }, '');
 }
