@@ -103,6 +103,9 @@ func (p *Pipe) beats() {
 			misses = 0
 			continue
 		case errors.Is(err, nats.ErrNoResponders):
+			// It may have closed the session before it went: what it said then has come, and is handled before a
+			// message to ourselves.
+			_, _ = p.nc.Request(p.sub.Subject, frame(frameBeat, 0, nil), beatWithin)
 			p.end(lost("it is gone"))
 		case errors.Is(err, nats.ErrTimeout):
 			if misses++; misses == missed {
