@@ -48,10 +48,15 @@ func keySequence(key string) []string {
 	return keys
 }
 
-// placeAt puts the point of an element that a call names into the arguments of a click or a drag. The element is
-// shown first.
+// placeAt puts the point of an element that a call names into the arguments of a click or a drag. For a drag the
+// element is shown first.
 func (c *Call) placeAt(ctx context.Context, p page, in actIn, args map[string]any) *fault.Error {
-	if in.Action != "click" && in.Action != "double_click" && in.Action != "drag" {
+	switch in.Action {
+	case "click", "double_click":
+		args["position"] = in.At
+		return nil
+	case "drag":
+	default:
 		return invalid("at", "at is for click, double_click and drag")
 	}
 	shown := map[string]any{}
@@ -82,15 +87,7 @@ func (c *Call) placeAt(ctx context.Context, p page, in actIn, args map[string]an
 		return invalid("at", "the element is %g by %g pixels, and the point is outside",
 			info.Box.Width, info.Box.Height)
 	}
-	from := map[string]any{"x": info.Box.X + in.At.X, "y": info.Box.Y + in.At.Y}
-	if in.Action != "drag" {
-		for _, member := range []string{"ref", "locator", "timeout_ms"} {
-			delete(args, member)
-		}
-		maps.Copy(args, from)
-		return nil
-	}
-	args["from"] = from
+	args["from"] = map[string]any{"x": info.Box.X + in.At.X, "y": info.Box.Y + in.At.Y}
 	var to struct{ X, Y *float64 }
 	if json.Unmarshal(in.To, &to) == nil && to.X != nil && to.Y != nil {
 		args["to"] = map[string]any{"x": info.Box.X + *to.X, "y": info.Box.Y + *to.Y}

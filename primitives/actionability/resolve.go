@@ -29,6 +29,14 @@ type Target struct {
 	TimeoutMS *int `json:"timeout_ms"`
 	// Force needs no more than a point of the element inside the viewport.
 	Force bool `json:"force"`
+	// Position is where in the element to act; nil leaves that to us.
+	Position *Position `json:"position"`
+}
+
+// Position is a point of an element, in CSS pixels from the top left corner of its box.
+type Position struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
 }
 
 const (
@@ -44,6 +52,9 @@ const (
 // Element returns the locator that is meant, with ok false for a point. An
 // argument too many is invalid_input that names them.
 func (t Target) Element() (l locator.Locator, ok bool, err error) {
+	if t.Position != nil && (t.X.Given || t.Y.Given) {
+		return l, false, fault.New(fault.InvalidInput, "position is a point of an element: it stands beside no x and y")
+	}
 	return OneTarget(t.Locator, t.Ref, t.X.Given || t.Y.Given, "x and y")
 }
 
@@ -111,6 +122,7 @@ type Requirements struct {
 	Focus    bool // the element is given the focus
 	Still    bool // nothing is scrolled
 	focusKey string
+	position *Position
 }
 
 // ForClick is what a click needs.
@@ -197,6 +209,9 @@ func Resolve(
 	}
 	if a.focusKey != "" {
 		args["focus_key"] = a.focusKey
+	}
+	if a.position != nil {
+		args["position"] = a.position
 	}
 	if force {
 		args["force"] = true
@@ -489,7 +504,7 @@ func Act(
 	timeout := Timeout(ctx, t.TimeoutMS)
 	start := time.Now()
 	left := func() time.Duration { return max(timeout-time.Since(start), 0) }
-	a.arrival = true
+	a.arrival, a.position = true, t.Position
 	held := 0
 	for moves := 0; ; {
 		h, err := Resolve(ctx, p, l, a, left(), t.Force)

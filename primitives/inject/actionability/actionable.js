@@ -171,11 +171,34 @@ function ownTextPoints(node, seen) {
 /** surrounds: the element is no control, and controls that are in it take clicks for themselves. */
 const surrounds = (node) => controlAround(node) === null && queryIn(node, interactive).length > 0;
 
+/** pointAt is the point of an element that a caller names, from its top left corner. */
+function pointAt(node, { x, y }) {
+  const rect = rectOf(node);
+  const point = { x: rect.left + x, y: rect.top + y };
+  const hit = deepHit(point.x, point.y);
+  return { point, hit, arrived: arrives(node, hit) };
+}
+
+/** requireInside fails at once for a point that the element does not reach to. */
+function requireInside(args, node) {
+  const { position } = args;
+  if (!position) return;
+  const rect = rectOf(node);
+  if (position.x <= widthOf(rect) && position.y <= heightOf(rect)) return;
+  throw new Fault('target_not_actionable', 'the position is outside of the element', {
+    locator: args.locator,
+    reason: 'position',
+    width: widthOf(rect),
+    height: heightOf(rect)
+  });
+}
+
 /**
  * clickPoint finds a point of the element at which a click arrives: the middle, a line's middle, then a quarter in from
  * each corner. What is named by a text alone, and surrounds controls that are not named, is clicked beside them.
  */
-function clickPoint(node, seen, locator) {
+function clickPoint(node, seen, locator, position) {
+  if (position) return pointAt(node, position);
   const beside = Boolean(locator) && textAlone(locator) !== '' && surrounds(node);
   const points = beside ? [...ownTextPoints(node, seen), middleOf(seen)] : [middleOf(seen)];
   const pieces = piecesOf(node);
@@ -263,11 +286,15 @@ function actState(args, view) {
   if (refused) return { ...state, reason: refused };
   if (!m.seen) return { ...state, reason: 'outside' };
   if (args.until === 'drawn') return { ...state, point: middleOf(m.seen), ready: true };
-  if (args.force) return { ...state, point: m.point || middleOf(m.seen), ready: true };
-  const place = clickPoint(clicked, m.seen, args.locator);
+  requireInside(args, clicked);
+  if (args.force) {
+    const point = args.position ? pointAt(clicked, args.position).point : m.point || middleOf(m.seen);
+    return { ...state, point, ready: true };
+  }
+  const place = clickPoint(clicked, m.seen, args.locator, args.position);
   Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
   state.point = place.point;
-  if (!place.arrived && clicked === node && args.click) {
+  if (!place.arrived && clicked === node && args.click && !args.position) {
     // A control under its own drawing is clicked through its label.
     const label = drawnLabel(node);
     const lm = label && measure(label, view);
@@ -353,7 +380,7 @@ async function bringIntoView(args, state, view) {
   const remeasure = () => {
     const m = measure(state.clicked, view);
     if (m.seen) {
-      const place = clickPoint(state.clicked, m.seen, args.locator);
+      const place = clickPoint(state.clicked, m.seen, args.locator, args.position);
       Object.assign(m, { point: place.point, hit: place.hit, receives: place.arrived, clickable: place.arrived });
     }
     return m;
