@@ -151,6 +151,10 @@ func TestAcceptedCallsAreAnsweredOverTwentyCuts(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	host.Wait()
+	// A call that came last has run by now, and its answer is on its way.
+	for len(missing()) > 0 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
 	if m := missing(); len(m) > 0 {
 		t.Errorf("%d accepted calls without an answer: %v", len(m), m[:min(len(m), 10)])
 	}

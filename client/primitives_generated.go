@@ -3750,8 +3750,8 @@ type PointerClickArgs struct {
 	// Modifier keys held as real keys: Shift, Alt or Option, Control or Ctrl,
 	// Meta, Cmd or Command, in any case.
 	Modifiers []string `json:"modifiers,omitempty"`
-	// With locator or ref: the point of the element to click, in CSS pixels from
-	// the top left corner of its box. Whatever else is there gets no click. An
+	// With locator or ref: the point of the element to act at, in CSS pixels from
+	// the top left corner of its box. Whatever else is there gets nothing. An
 	// extension of this host.
 	Position *Point `json:"position,omitempty"`
 	// Ref of an element, from page.snapshot: short for a locator with this ref.
@@ -3862,8 +3862,8 @@ type PointerDoubleClickArgs struct {
 	// disabled or moving.
 	Force   bool   `json:"force,omitempty"`
 	Locator *Query `json:"locator,omitempty"`
-	// With locator or ref: the point of the element to click, in CSS pixels from
-	// the top left corner of its box. Whatever else is there gets no click. An
+	// With locator or ref: the point of the element to act at, in CSS pixels from
+	// the top left corner of its box. Whatever else is there gets nothing. An
 	// extension of this host.
 	Position *Point `json:"position,omitempty"`
 	// Ref of an element, from page.snapshot: short for a locator with this ref.
@@ -4101,6 +4101,10 @@ type PointerMoveArgs struct {
 	// disabled or moving.
 	Force   bool   `json:"force,omitempty"`
 	Locator *Query `json:"locator,omitempty"`
+	// With locator or ref: the point of the element to act at, in CSS pixels from
+	// the top left corner of its box. Whatever else is there gets nothing. An
+	// extension of this host.
+	Position *Point `json:"position,omitempty"`
 	// Ref of an element, from page.snapshot: short for a locator with this ref.
 	// Exactly one of x and y, locator and ref is given. An extension of this host,
 	// as locator, timeout_ms and force are.
@@ -4267,6 +4271,10 @@ type PointerTapArgs struct {
 	// disabled or moving.
 	Force   bool   `json:"force,omitempty"`
 	Locator *Query `json:"locator,omitempty"`
+	// With locator or ref: the point of the element to act at, in CSS pixels from
+	// the top left corner of its box. Whatever else is there gets nothing. An
+	// extension of this host.
+	Position *Point `json:"position,omitempty"`
 	// Ref of an element, from page.snapshot: short for a locator with this ref.
 	// Exactly one of x and y, locator and ref is given. An extension of this host,
 	// as locator, timeout_ms and force are.
