@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (t *Tab) root() Locator { return Locator{tab: t} }
 // inside is the locator of query within the elements of l.
 func (l Locator) inside(query client.Query) Locator {
 	query.Strict, query.Pierce = new(true), new(true)
-	if l.query.Selector+l.query.Role+l.query.Text+l.query.Ref != "" || l.names() {
+	if l.names() {
 		outer := l.query
 		query.Within = &outer
 	} else {
@@ -85,8 +86,7 @@ func (l Locator) names() bool {
 	bare := l.query
 	bare.Frame = nil
 	bare.Strict, bare.Pierce = nil, nil
-	raw, _ := json.Marshal(bare) // texts and numbers
-	return string(raw) != "{}"
+	return !reflect.ValueOf(bare).IsZero()
 }
 
 // ByRole finds inside the elements of l: see [Tab.ByRole].
@@ -327,7 +327,7 @@ func (l Locator) usable() error {
 		e := fault.New(fault.InvalidInput, "the locator belongs to no tab")
 		return fromFault(e.Next("make one with Tab.ByRole"))
 	}
-	if !l.names() && l.query.Ref == "" {
+	if !l.names() {
 		return fromFault(fault.New(fault.InvalidInput, "the locator names no element"))
 	}
 	return nil

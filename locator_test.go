@@ -43,7 +43,8 @@ func TestLocatorsAreLookedUpAtEachUse(t *testing.T) {
 	}
 	if _, err := outrider.Evaluate[any](ctx, tab, `() => { document.querySelector('button').replaceWith(
 		Object.assign(document.createElement('button'), {textContent: 'One', title: 'new'}));
-		setTimeout(() => more.innerHTML = '<button>Late</button><button>Later</button>', 200); return 1 }`); err != nil {
+		setTimeout(() => more.innerHTML = '<button>Late</button><button>Later</button>', 200);
+		return 1 }`); err != nil {
 		t.Fatal(err)
 	}
 	if title, ok, err := button.Attribute(ctx, "title"); err != nil || !ok || title != "new" {

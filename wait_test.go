@@ -203,7 +203,8 @@ func TestRoutesAreAnsweredByHandlers(t *testing.T) {
 	ask := func(path string) string {
 		text, err := outrider.Evaluate[string](ctx, tab, `path => fetch(path, path === '/api/echo'
 			? {method: 'POST', body: 'hello', headers: {'X-Want': 'k'}} : {}).then(
-			async r => r.status + ' ' + r.headers.get('X-Kind') + ' ' + (await r.text()).replace(/<.*>/, ''), () => 'failed')`, path)
+			async r => r.status + ' ' + r.headers.get('X-Kind') + ' ' + (await r.text()).replace(/<.*>/, ''),
+			() => 'failed')`, path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,6 +89,11 @@ func (g *generator) file(records []*primitives.Record) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
 	}
+	for _, s := range shapes {
+		if !g.named[s.name] {
+			return nil, fmt.Errorf("no primitive has the members of %s: they have changed in the records", s.name)
+		}
+	}
 	return format.Source([]byte(g.b.String()))
 }
 
@@ -278,9 +283,16 @@ var shapes = map[string]shape{
 	"type": {
 		"DialogInfo", "is a JavaScript dialog that opened: alert, confirm, prompt or beforeunload.",
 	},
-	"bounding_box name point role tag_name": {"ElementInfo", "is an element that a call acted on."},
-	"aria_disabled bounding_box class_name computed_role data_testid disabled id name point role tag_name text " +
-		"type viewport": {"TargetInfo", "is the element that a pointer action was for, as it was before."},
+	"bounding_box name near point role tag_name type": {"ElementInfo", "is an element that a call acted on."},
+	"aria_disabled bounding_box class_name computed_role data_testid disabled id name near point role tag_name " +
+		"text type viewport": {"TargetInfo", "is the element that a pointer action was for, as it was before."},
+	"bounding_box first_ms last_ms occluded_by point reason times": {
+		"Attempt", "is what stood in the way of an action, and how long.",
+	},
+	"name rect role tag_name target_label": {"Occluder", "is an element that lies over another one."},
+	"geolocation locale media network timezone user_agent viewport webdriver": {
+		"Emulation", "is what a tab emulates.",
+	},
 }
 
 // comment writes text as a comment of at most 80 columns.

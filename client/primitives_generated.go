@@ -731,19 +731,22 @@ type ClipboardCopyResult struct {
 	// UTF-16 units.
 	CopiedLength int `json:"copied_length"`
 	// The element that heard the event; null for the document.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
+}
+
+// ElementInfo is an element that a call acted on.
+type ElementInfo struct {
+	BoundingBox Box `json:"bounding_box"`
+	// Its accessible name; never what somebody typed into it.
+	Name string `json:"name"`
+	// Its ARIA role, its own or that of its tag.
+	Role    string `json:"role"`
+	TagName string `json:"tag_name"`
+	// What it is called where it has no name.
+	Near  string `json:"near"`
+	Point *Point `json:"point"`
+	// Of a file input: a click cannot choose files, upload.set_files can.
+	Type json.RawMessage `json:"type"`
 }
 
 // Box is the bounding box of an element, in CSS pixels of the tab's viewport.
@@ -810,19 +813,7 @@ type ClipboardPasteResult struct {
 	// One of resolved-locator, activeElement.
 	TargetKind string `json:"target_kind"`
 	// The element that heard the event, as it was before.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // ClipboardRead runs clipboard.read. Read the text of the clipboard of the
@@ -1081,19 +1072,7 @@ type CursorMoveToResult struct {
 	// browser.dismiss_dialog.
 	Dialog *DialogInfo `json:"dialog"`
 	// The element that has the caret afterwards.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // DialogInfo is a JavaScript dialog that opened: alert, confirm, prompt or
@@ -1178,19 +1157,7 @@ type DomFocusResult struct {
 	SelectionPreserved    bool   `json:"selection_preserved"`
 	TagName               string `json:"tag_name"`
 	// The element that was given the focus.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // DomListSections runs dom.list_sections. List rendered page sections with
@@ -1401,19 +1368,7 @@ type DomSelectOptionResult struct {
 		Value string `json:"value"`
 	} `json:"selected"`
 	// The list.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // DomSnapshotText runs dom.snapshot_text. Return the text of the visible
@@ -1555,48 +1510,51 @@ type EmulateGeolocationArgs struct {
 // EmulateGeolocationResult is the result of [EmulateGeolocation].
 type EmulateGeolocationResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
+}
+
+// Emulation is what a tab emulates.
+type Emulation struct {
+	Geolocation *struct {
+		Unavailable bool     `json:"unavailable"`
+		Accuracy    float64  `json:"accuracy"`
+		Latitude    float64  `json:"latitude"`
+		Longitude   float64  `json:"longitude"`
+		Origins     []string `json:"origins"`
+	} `json:"geolocation"`
+	Locale *struct {
+		Locale string `json:"locale"`
+	} `json:"locale"`
+	Media *struct {
+		ColorScheme   string `json:"color_scheme"`
+		Contrast      string `json:"contrast"`
+		ForcedColors  string `json:"forced_colors"`
+		Media         string `json:"media"`
+		ReducedMotion string `json:"reduced_motion"`
+	} `json:"media"`
+	Network *struct {
+		Offline                bool    `json:"offline"`
+		DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
+		LatencyMS              float64 `json:"latency_ms"`
+		UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
+	} `json:"network"`
+	Timezone *struct {
+		Timezone string `json:"timezone"`
+	} `json:"timezone"`
+	UserAgent *struct {
+		UserAgent string `json:"user_agent"`
+		Platform  string `json:"platform"`
+	} `json:"user_agent"`
+	Viewport *struct {
+		Height            int     `json:"height"`
+		Width             int     `json:"width"`
+		DeviceScaleFactor float64 `json:"device_scale_factor"`
+		Mobile            bool    `json:"mobile"`
+		Touch             bool    `json:"touch"`
+	} `json:"viewport"`
+	Webdriver *struct {
+		Value bool `json:"value"`
+	} `json:"webdriver"`
 }
 
 // EmulateLocale runs emulate.locale. Set the language of the tab:
@@ -1620,48 +1578,7 @@ type EmulateLocaleArgs struct {
 // EmulateLocaleResult is the result of [EmulateLocale].
 type EmulateLocaleResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateMedia runs emulate.media. Set what media queries answer: type, colour
@@ -1694,48 +1611,7 @@ type EmulateMediaArgs struct {
 // EmulateMediaResult is the result of [EmulateMedia].
 type EmulateMediaResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateNetwork runs emulate.network. Make the tab's requests slow, or fail as
@@ -1765,48 +1641,7 @@ type EmulateNetworkArgs struct {
 // EmulateNetworkResult is the result of [EmulateNetwork].
 type EmulateNetworkResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateReset runs emulate.reset. End emulations; what the options of the
@@ -1830,48 +1665,7 @@ type EmulateResetArgs struct {
 // EmulateResetResult is the result of [EmulateReset].
 type EmulateResetResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateTimezone runs emulate.timezone. Set the time zone of the tab's
@@ -1895,48 +1689,7 @@ type EmulateTimezoneArgs struct {
 // EmulateTimezoneResult is the result of [EmulateTimezone].
 type EmulateTimezoneResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateUserAgent runs emulate.user_agent. Set the user agent of the tab's
@@ -1961,48 +1714,7 @@ type EmulateUserAgentArgs struct {
 // EmulateUserAgentResult is the result of [EmulateUserAgent].
 type EmulateUserAgentResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateViewport runs emulate.viewport. Set the size of the tab's viewport,
@@ -2035,48 +1747,7 @@ type EmulateViewportArgs struct {
 // EmulateViewportResult is the result of [EmulateViewport].
 type EmulateViewportResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateWebdriver runs emulate.webdriver. Set navigator.webdriver, in the
@@ -2101,48 +1772,7 @@ type EmulateWebdriverArgs struct {
 // EmulateWebdriverResult is the result of [EmulateWebdriver].
 type EmulateWebdriverResult struct {
 	// Everything that is emulated now.
-	Emulated struct {
-		Geolocation *struct {
-			Unavailable bool     `json:"unavailable"`
-			Accuracy    float64  `json:"accuracy"`
-			Latitude    float64  `json:"latitude"`
-			Longitude   float64  `json:"longitude"`
-			Origins     []string `json:"origins"`
-		} `json:"geolocation"`
-		Locale *struct {
-			Locale string `json:"locale"`
-		} `json:"locale"`
-		Media *struct {
-			ColorScheme   string `json:"color_scheme"`
-			Contrast      string `json:"contrast"`
-			ForcedColors  string `json:"forced_colors"`
-			Media         string `json:"media"`
-			ReducedMotion string `json:"reduced_motion"`
-		} `json:"media"`
-		Network *struct {
-			Offline                bool    `json:"offline"`
-			DownloadBytesPerSecond float64 `json:"download_bytes_per_second"`
-			LatencyMS              float64 `json:"latency_ms"`
-			UploadBytesPerSecond   float64 `json:"upload_bytes_per_second"`
-		} `json:"network"`
-		Timezone *struct {
-			Timezone string `json:"timezone"`
-		} `json:"timezone"`
-		UserAgent *struct {
-			UserAgent string `json:"user_agent"`
-			Platform  string `json:"platform"`
-		} `json:"user_agent"`
-		Viewport *struct {
-			Height            int     `json:"height"`
-			Width             int     `json:"width"`
-			DeviceScaleFactor float64 `json:"device_scale_factor"`
-			Mobile            bool    `json:"mobile"`
-			Touch             bool    `json:"touch"`
-		} `json:"viewport"`
-		Webdriver *struct {
-			Value bool `json:"value"`
-		} `json:"webdriver"`
-	} `json:"emulated"`
+	Emulated Emulation `json:"emulated"`
 }
 
 // KeyboardPress runs keyboard.press. Press a key or chord at the focus as real
@@ -2197,19 +1827,7 @@ type KeyboardPressResult struct {
 	Repeat int         `json:"repeat"`
 	// The element that had the focus when the key went down; null when the page
 	// could not say.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // KeyboardPressGated runs keyboard.press_gated. Press a key again and again,
@@ -2264,19 +1882,7 @@ type KeyboardPressGatedResult struct {
 	Reason string `json:"reason"`
 	// The element that had the focus before the first press; null when the page
 	// could not say.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // LocatorElementInfo runs locator.element_info. Resolve a locator to the point
@@ -3352,37 +2958,40 @@ type PageHoverArgs struct {
 // PageHoverResult is the result of [PageHover].
 type PageHoverResult struct {
 	// The element matches :hover afterwards.
-	Hovered bool `json:"hovered"`
-	Target  struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
+	Hovered  bool       `json:"hovered"`
+	Target   TargetInfo `json:"target"`
 	WaitedMS int        `json:"waited_ms"`
 	X        float64    `json:"x"`
 	Y        float64    `json:"y"`
 	Frame    *FrameInfo `json:"frame"`
 	Ref      string     `json:"ref"`
+}
+
+// TargetInfo is the element that a pointer action was for, as it was before.
+type TargetInfo struct {
+	BoundingBox  Box    `json:"bounding_box"`
+	TagName      string `json:"tag_name"`
+	AriaDisabled string `json:"aria_disabled"`
+	ClassName    string `json:"class_name"`
+	// Its ARIA role, its own or that of its tag.
+	ComputedRole string `json:"computed_role"`
+	DataTestid   string `json:"data_testid"`
+	Disabled     bool   `json:"disabled"`
+	ID           string `json:"id"`
+	// Its accessible name.
+	Name string `json:"name"`
+	// What it is called where it has no name.
+	Near     string `json:"near"`
+	Point    *Point `json:"point"`
+	Role     string `json:"role"`
+	Text     string `json:"text"`
+	Type     string `json:"type"`
+	Viewport *struct {
+		Height  float64 `json:"height"`
+		Width   float64 `json:"width"`
+		ScrollX float64 `json:"scroll_x"`
+		ScrollY float64 `json:"scroll_y"`
+	} `json:"viewport"`
 }
 
 // FrameInfo is the frame that an element is in.
@@ -3514,19 +3123,7 @@ type PageSelectResult struct {
 	} `json:"selected"`
 	Value string `json:"value"`
 	// The list.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // PageSnapshot runs page.snapshot. Read the page as somebody would who cannot
@@ -3776,52 +3373,13 @@ type PointerClickResult struct {
 	Modifiers []string `json:"modifiers"`
 	// What was there before the click: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
-	Target struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
-	X float64 `json:"x"`
-	Y float64 `json:"y"`
+	Target TargetInfo `json:"target"`
+	X      float64    `json:"x"`
+	Y      float64    `json:"y"`
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
-	Attempts []struct {
-		FirstMS int `json:"first_ms"`
-		LastMS  int `json:"last_ms"`
-		// One of not_found, hidden, disabled, moving, outside, covered.
-		Reason      string `json:"reason"`
-		Times       int    `json:"times"`
-		BoundingBox *Box   `json:"bounding_box"`
-		OccludedBy  *struct {
-			Rect        Box    `json:"rect"`
-			TagName     string `json:"tag_name"`
-			TargetLabel string `json:"target_label"`
-			Name        string `json:"name"`
-			Role        string `json:"role"`
-		} `json:"occluded_by"`
-		Point *Point `json:"point"`
-	} `json:"attempts"`
+	Attempts []Attempt `json:"attempts"`
 	// How many elements matched the locator: those in the viewport, or else those
 	// that are drawn.
 	CandidateCount int `json:"candidate_count"`
@@ -3838,6 +3396,27 @@ type PointerClickResult struct {
 	// How often something was scrolled to reach the element.
 	Scrolls  int `json:"scrolls"`
 	WaitedMS int `json:"waited_ms"`
+}
+
+// Attempt is what stood in the way of an action, and how long.
+type Attempt struct {
+	FirstMS int `json:"first_ms"`
+	LastMS  int `json:"last_ms"`
+	// One of not_found, hidden, disabled, moving, outside, covered.
+	Reason      string    `json:"reason"`
+	Times       int       `json:"times"`
+	BoundingBox *Box      `json:"bounding_box"`
+	OccludedBy  *Occluder `json:"occluded_by"`
+	Point       *Point    `json:"point"`
+}
+
+// Occluder is an element that lies over another one.
+type Occluder struct {
+	Rect        Box    `json:"rect"`
+	TagName     string `json:"tag_name"`
+	TargetLabel string `json:"target_label"`
+	Name        string `json:"name"`
+	Role        string `json:"role"`
 }
 
 // PointerDoubleClick runs pointer.double_click. Press and release the left
@@ -3890,22 +3469,7 @@ type PointerDoubleClickResult struct {
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
-	Attempts []struct {
-		FirstMS int `json:"first_ms"`
-		LastMS  int `json:"last_ms"`
-		// One of not_found, hidden, disabled, moving, outside, covered.
-		Reason      string `json:"reason"`
-		Times       int    `json:"times"`
-		BoundingBox *Box   `json:"bounding_box"`
-		OccludedBy  *struct {
-			Rect        Box    `json:"rect"`
-			TagName     string `json:"tag_name"`
-			TargetLabel string `json:"target_label"`
-			Name        string `json:"name"`
-			Role        string `json:"role"`
-		} `json:"occluded_by"`
-		Point *Point `json:"point"`
-	} `json:"attempts"`
+	Attempts []Attempt `json:"attempts"`
 	// How many elements matched the locator: those in the viewport, or else those
 	// that are drawn.
 	CandidateCount int `json:"candidate_count"`
@@ -3923,32 +3487,8 @@ type PointerDoubleClickResult struct {
 	Scrolls int `json:"scrolls"`
 	// What was there before the clicks: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
-	Target *struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
-	WaitedMS int `json:"waited_ms"`
+	Target   *TargetInfo `json:"target"`
+	WaitedMS int         `json:"waited_ms"`
 }
 
 // PointerDrag runs pointer.drag. Press at one point or element, move to another
@@ -4050,33 +3590,9 @@ type PointerDragResult struct {
 	Dialog *DialogInfo `json:"dialog"`
 	// What lay under the release before anything was pressed; null where nothing
 	// was.
-	DropTarget *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"drop_target"`
+	DropTarget *ElementInfo `json:"drop_target"`
 	// The element that the press picked up; null where nothing was at the point.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // PointerMove runs pointer.move. Move the pointer to a point of the viewport,
@@ -4128,22 +3644,7 @@ type PointerMoveResult struct {
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
-	Attempts []struct {
-		FirstMS int `json:"first_ms"`
-		LastMS  int `json:"last_ms"`
-		// One of not_found, hidden, disabled, moving, outside, covered.
-		Reason      string `json:"reason"`
-		Times       int    `json:"times"`
-		BoundingBox *Box   `json:"bounding_box"`
-		OccludedBy  *struct {
-			Rect        Box    `json:"rect"`
-			TagName     string `json:"tag_name"`
-			TargetLabel string `json:"target_label"`
-			Name        string `json:"name"`
-			Role        string `json:"role"`
-		} `json:"occluded_by"`
-		Point *Point `json:"point"`
-	} `json:"attempts"`
+	Attempts []Attempt `json:"attempts"`
 	// How many elements matched the locator: those in the viewport, or else those
 	// that are drawn.
 	CandidateCount int `json:"candidate_count"`
@@ -4160,32 +3661,8 @@ type PointerMoveResult struct {
 	// How often something was scrolled to reach the element.
 	Scrolls int `json:"scrolls"`
 	// The element of the locator or at the point; absent where nothing is.
-	Target *struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
-	WaitedMS int `json:"waited_ms"`
+	Target   *TargetInfo `json:"target"`
+	WaitedMS int         `json:"waited_ms"`
 }
 
 // PointerMoveTo runs pointer.move_to. Run the recipe of a pointer marker and
@@ -4223,31 +3700,7 @@ type PointerMoveToResult struct {
 	// browser.dismiss_dialog.
 	Dialog *DialogInfo `json:"dialog"`
 	// What the pointer is moved onto; null where nothing is.
-	Target *struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
+	Target *TargetInfo `json:"target"`
 }
 
 // PointerTap runs pointer.tap. Touch an element or a point of the viewport with
@@ -4299,22 +3752,7 @@ type PointerTapResult struct {
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
-	Attempts []struct {
-		FirstMS int `json:"first_ms"`
-		LastMS  int `json:"last_ms"`
-		// One of not_found, hidden, disabled, moving, outside, covered.
-		Reason      string `json:"reason"`
-		Times       int    `json:"times"`
-		BoundingBox *Box   `json:"bounding_box"`
-		OccludedBy  *struct {
-			Rect        Box    `json:"rect"`
-			TagName     string `json:"tag_name"`
-			TargetLabel string `json:"target_label"`
-			Name        string `json:"name"`
-			Role        string `json:"role"`
-		} `json:"occluded_by"`
-		Point *Point `json:"point"`
-	} `json:"attempts"`
+	Attempts []Attempt `json:"attempts"`
 	// How many elements matched the locator: those in the viewport, or else those
 	// that are drawn.
 	CandidateCount int `json:"candidate_count"`
@@ -4331,32 +3769,8 @@ type PointerTapResult struct {
 	Scrolls int `json:"scrolls"`
 	// What was there before the touch: the innermost element at a point, or the
 	// element of a locator, in pixels of the tab's viewport.
-	Target *struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
-	WaitedMS int `json:"waited_ms"`
+	Target   *TargetInfo `json:"target"`
+	WaitedMS int         `json:"waited_ms"`
 }
 
 // PointerWheel runs pointer.wheel. Turn the wheel at a point of the viewport,
@@ -4396,31 +3810,7 @@ type PointerWheelResult struct {
 	// The frame the element is in; absent in the main frame.
 	Frame *FrameInfo `json:"frame"`
 	// What is at the point; null where nothing is.
-	Target *struct {
-		BoundingBox  Box    `json:"bounding_box"`
-		TagName      string `json:"tag_name"`
-		AriaDisabled string `json:"aria_disabled"`
-		ClassName    string `json:"class_name"`
-		// Its ARIA role, its own or that of its tag.
-		ComputedRole string `json:"computed_role"`
-		DataTestid   string `json:"data_testid"`
-		Disabled     bool   `json:"disabled"`
-		ID           string `json:"id"`
-		// Its accessible name.
-		Name string `json:"name"`
-		// What it is called where it has no name.
-		Near     string `json:"near"`
-		Point    *Point `json:"point"`
-		Role     string `json:"role"`
-		Text     string `json:"text"`
-		Type     string `json:"type"`
-		Viewport *struct {
-			Height  float64 `json:"height"`
-			Width   float64 `json:"width"`
-			ScrollX float64 `json:"scroll_x"`
-			ScrollY float64 `json:"scroll_y"`
-		} `json:"viewport"`
-	} `json:"target"`
+	Target *TargetInfo `json:"target"`
 }
 
 // RuntimeAgentMemoryClear runs runtime.agent.memory_clear. Clear the memory of
@@ -5084,19 +4474,7 @@ type TextInsertResult struct {
 	SelectedTextLength int    `json:"selected_text_length"`
 	SelectionSync      string `json:"selection_sync"`
 	// The element that the text went into, as it was before.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 	// The text is what it was 0.3 s later: the page refused the insertion or the
 	// paste, or draws it elsewhere. text.type types instead.
 	Unchanged bool `json:"unchanged"`
@@ -5142,19 +4520,7 @@ type TextSelectResult struct {
 	// One of resolved-locator, activeElement.
 	TargetKind string `json:"target_kind"`
 	// The element whose contents were selected.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 }
 
 // TextType runs text.type. Type text at the focus. With trusted it sends one
@@ -5218,20 +4584,8 @@ type TextTypeResult struct {
 	SelectedTextLength int    `json:"selected_text_length"`
 	SelectionSync      string `json:"selection_sync"`
 	// The element that the text went into, as it was before.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
-	Typed bool `json:"typed"`
+	Target *ElementInfo `json:"target"`
+	Typed  bool         `json:"typed"`
 	// The editor took the paste, and its text is what it was 0.3 s later.
 	Unchanged bool `json:"unchanged"`
 }
@@ -5311,19 +4665,7 @@ type TransferInsertResult struct {
 	SelectedTextLength int    `json:"selected_text_length"`
 	SelectionSync      string `json:"selection_sync"`
 	// The element that the text went into, as it was before.
-	Target *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target"`
+	Target *ElementInfo `json:"target"`
 	// The editor took the paste, and its text is what it was 0.3 s later.
 	Unchanged bool `json:"unchanged"`
 }
@@ -5548,22 +4890,7 @@ type ViewportScrollResult struct {
 	// More than one did, and the first was taken.
 	Ambiguous bool `json:"ambiguous"`
 	// What had to be waited for.
-	Attempts []struct {
-		FirstMS int `json:"first_ms"`
-		LastMS  int `json:"last_ms"`
-		// One of not_found, hidden, disabled, moving, outside, covered.
-		Reason      string `json:"reason"`
-		Times       int    `json:"times"`
-		BoundingBox *Box   `json:"bounding_box"`
-		OccludedBy  *struct {
-			Rect        Box    `json:"rect"`
-			TagName     string `json:"tag_name"`
-			TargetLabel string `json:"target_label"`
-			Name        string `json:"name"`
-			Role        string `json:"role"`
-		} `json:"occluded_by"`
-		Point *Point `json:"point"`
-	} `json:"attempts"`
+	Attempts []Attempt `json:"attempts"`
 	// How many elements matched the locator: those in the viewport, or else those
 	// that are drawn.
 	CandidateCount int     `json:"candidate_count"`
@@ -5594,20 +4921,8 @@ type ViewportScrollResult struct {
 	Scrolls int `json:"scrolls"`
 	// The scroller, or without a distance the element that was shown; null for the
 	// viewport.
-	TargetElement *struct {
-		BoundingBox Box `json:"bounding_box"`
-		// Its accessible name; never what somebody typed into it.
-		Name string `json:"name"`
-		// Its ARIA role, its own or that of its tag.
-		Role    string `json:"role"`
-		TagName string `json:"tag_name"`
-		// What it is called where it has no name.
-		Near  string `json:"near"`
-		Point *Point `json:"point"`
-		// Of a file input: a click cannot choose files, upload.set_files can.
-		Type json.RawMessage `json:"type"`
-	} `json:"target_element"`
-	WaitedMS int `json:"waited_ms"`
+	TargetElement *ElementInfo `json:"target_element"`
+	WaitedMS      int          `json:"waited_ms"`
 }
 
 // ViewportScrollScope is a part of arguments.

@@ -87,7 +87,7 @@ func (c *Call) placeAt(ctx context.Context, p page, in actIn, args map[string]an
 		return invalid("at", "the element is %g by %g pixels, and the point is outside",
 			info.Box.Width, info.Box.Height)
 	}
-	args["from"] = map[string]any{"x": info.Box.X + in.At.X, "y": info.Box.Y + in.At.Y}
+	args["from"] = map[string]any{"locator": locator, "position": in.At}
 	var to struct{ X, Y *float64 }
 	if json.Unmarshal(in.To, &to) == nil && to.X != nil && to.Y != nil {
 		args["to"] = map[string]any{"x": info.Box.X + *to.X, "y": info.Box.Y + *to.Y}

@@ -40,6 +40,8 @@ type dragEnd struct {
 	x, y    arguments.Coordinate
 	locator locator.Locator
 	named   bool // the locator says something
+	// position is where in the element of the locator the end is; nil for a point that the page chooses.
+	position *actionability.Position
 }
 
 func (e *dragEnd) UnmarshalJSON(b []byte) error {
@@ -62,8 +64,18 @@ func (e *dragEnd) UnmarshalJSON(b []byte) error {
 		}
 		return nil
 	}
+	if position, ok := members["position"]; ok {
+		if err := json.Unmarshal(position, &e.position); err != nil {
+			return err
+		}
+		delete(members, "position")
+	}
+	rest, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
 	var target locator.SelectorOrLocator
-	if err := target.UnmarshalJSON(b); err != nil {
+	if err := target.UnmarshalJSON(rest); err != nil {
 		return err
 	}
 	e.locator = target.Locator

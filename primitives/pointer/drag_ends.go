@@ -116,6 +116,9 @@ func (in pointerDragIn) ends(
 // mayBecomeDraggable reports whether waiting or scrolling can help.
 func mayBecomeDraggable(err error) bool {
 	code := fault.CodeOf(err)
+	if fault.From(err).Evidence["reason"] == "position" {
+		return false // the element does not reach there
+	}
 	return code == fault.TargetNotFound || code == fault.TargetNotActionable || code == fault.PageNavigated ||
 		locator.IsFrameFault(code)
 }
@@ -137,6 +140,9 @@ func (e dragEnd) resolve(
 		return draggedEnd{}, aboutEnd(err, which, e.raw)
 	}
 	args := map[string]any{"locator": e.locator}
+	if e.position != nil {
+		args["position"] = e.position
+	}
 	if target.Handle != "" && target.At.Frame == place.Frame {
 		args["handle"] = target.Handle
 	}

@@ -322,8 +322,14 @@ const tooltipWords = (node) => {
 };
 
 /** Words of file names and classes that say nothing of what an icon means. */
-const saysNothing =
-  /^(?:icons?|image|img|picture|button|btn|sprites?|spacer|pixel|blank|logo|svg|fw|lg|sm|xs|xl|md|\dx|\d+|solid|regular|light|brands?|duotone|spin|pulse|wrapper|inner|only|left|right|small|large|base|primary|secondary|white|black|dark|default|container|filled|outlined?|border|inverse|stack|size|color|inline|link|svg-inline)$/;
+const saysNothing = new RegExp(
+  '^(?:' +
+  'icons?|image|img|picture|button|btn|sprites?|spacer|pixel|blank|logo|svg|fw|lg|sm|xs|xl|md|\\dx|\\d+|' +
+  'solid|regular|light|brands?|duotone|spin|pulse|wrapper|inner|only|left|right|small|large|base|primary|' +
+  'secondary|white|black|dark|default|container|filled|outlined?|border|inverse|stack|size|color|inline|link|' +
+  'svg-inline' +
+  ')$'
+);
 
 /** iconWords are the words of the name of an icon: "arrow left" of arrow-left-24.svg. */
 function iconWords(name) {
@@ -341,8 +347,12 @@ function iconWords(name) {
   return words;
 }
 
-const iconClass =
-  /^(?:fa|bi|icon|icons|glyphicon|mdi|ti|ri|la|el-icon|anticon|codicon|octicon|lucide|feather|tabler-icon|ion|pi|dashicons|bx|bxs|uil|i-mdi|ph|icofont|flaticon|zmdi|typcn|oi|ki)-(.+)$/;
+const iconClass = new RegExp(
+  '^(?:' +
+  'fa|bi|icon|icons|glyphicon|mdi|ti|ri|la|el-icon|anticon|codicon|octicon|lucide|feather|tabler-icon|ion|pi|' +
+  'dashicons|bx|bxs|uil|i-mdi|ph|icofont|flaticon|zmdi|typcn|oi|ki' +
+  ')-(.+)$'
+);
 
 /** iconOf names the one icon that a control shows, by its file, its symbol or its class; '' for several or none. */
 function iconOf(node) {

@@ -4,7 +4,7 @@
 
 const maxDragText = 240;
 
-queries.drag_end = async ({ locator, handle, view: given }) => {
+queries.drag_end = async ({ locator, handle, position, view: given }) => {
   const view = viewOf(given);
   const node = handle ? elementOf(handle) : actedOn(understood(locator), view);
   const first = rectOf(node);
@@ -20,6 +20,11 @@ queries.drag_end = async ({ locator, handle, view: given }) => {
     if (dm && dm.seen) m = dm;
     const place = clickPoint(node, m.seen);
     if (place.arrived) Object.assign(m, { point: place.point, hit: place.hit, receives: true, clickable: true });
+  }
+  if (m.seen && position) {
+    requireInside({ locator, position }, node);
+    const { point, hit, arrived } = pointAt(node, position);
+    Object.assign(m, { point, hit, receives: arrived, clickable: arrived });
   }
   const seen = publicVisibility(m, view);
   const disabled = isDisabled(node) && strict;
