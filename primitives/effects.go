@@ -176,8 +176,10 @@ type effectsWatch struct {
 	unseen []string
 	silent time.Duration // how long the page has answered nothing; 0 when it answers
 
-	begun  chan struct{} // closed when every frame has answered, or is given up
-	ok     []bool        // of the frames; to be read once begun is closed
+	sent   chan struct{}   // closed when the watch has been sent to every frame
+	begun  chan struct{}   // closed when every frame has answered, or is given up
+	late   <-chan struct{} // closed when the action waits for neither any longer
+	ok     []bool          // of the frames; to be read once begun is closed
 	cancel context.CancelFunc
 
 	on      watching       // the watches of the tab, and who acts
@@ -188,12 +190,19 @@ type effectsWatch struct {
 var effectsIDs atomic.Int64
 
 // watchEffects begins before the action. What cannot be watched is named in the
-// report and never prevents the action.
-func watchEffects(ctx context.Context, p Page) *effectsWatch {
+// report and never prevents the action. Of an action that finds its element in the page first, the frames of one
+// process are not waited for here: their calls are answered in order, and input waits for the watch (BeforeInput).
+func watchEffects(ctx context.Context, p Page, finds bool) *effectsWatch {
 	w := &effectsWatch{page: p, id: "e" + strconv.FormatInt(effectsIDs.Add(1), 10), on: watchingIn(ctx)}
 	w.before = w.on.end()
 	start := time.Now()
-	ctx, w.cancel = context.WithTimeout(ctx, effectsExtraWait)
+	patience, impatient := context.WithTimeout(context.WithoutCancel(ctx), effectsBegin)
+	w.late = patience.Done()
+	ctx, cancel := context.WithTimeout(ctx, effectsExtraWait)
+	w.cancel = func() {
+		cancel()
+		impatient()
+	}
 	var err error
 	w.events, err = p.Watch(ctx)
 	if err != nil {
@@ -204,13 +213,19 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 		w.unseen = append(w.unseen, strconv.Itoa(len(frames)-effectsFrames)+" frames")
 		frames = frames[:effectsFrames]
 	}
-	w.ok, w.begun = make([]bool, len(frames)), make(chan struct{})
+	w.ok = make([]bool, len(frames))
+	w.sent, w.begun = make(chan struct{}), make(chan struct{})
 	w.earlier = make([]frameEffects, len(frames))
-	var all sync.WaitGroup
+	var all, sending sync.WaitGroup
 	main := make(chan struct{})
 	for i, f := range frames {
 		w.frames = append(w.frames, f.ID)
+		finds = finds && !f.Remote
+		sending.Add(1)
 		all.Go(func() {
+			sent := sync.OnceFunc(sending.Done)
+			defer sent()
+			ctx := WhenSent(ctx, sent)
 			var began struct{ Earlier *frameEffects }
 			args := map[string]any{"id": w.id, "keep": w.on.keeps()}
 			w.ok[i] = p.Call(ctx, f.ID, "effects_begin", args, &began) == nil
@@ -223,14 +238,18 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 		})
 	}
 	go func() { // report waits for it
+		sending.Wait()
+		close(w.sent)
 		all.Wait()
 		close(w.begun)
 	}()
-	patience := time.NewTimer(effectsBegin)
-	defer patience.Stop()
+	awaited := w.begun
+	if finds {
+		awaited = w.sent
+	}
 	select {
-	case <-w.begun:
-	case <-patience.C:
+	case <-awaited:
+	case <-w.late:
 		// Calls of a document run in order: the watch begins before the action also where
 		// its answer comes later.
 		select {
@@ -240,6 +259,46 @@ func watchEffects(ctx context.Context, p Page) *effectsWatch {
 		}
 	}
 	return w
+}
+
+// findsFirst reports whether arguments name an element: it is found by a page call, before anything is done.
+func findsFirst(args json.RawMessage) bool {
+	var in struct {
+		Ref     string          `json:"ref"`
+		Locator json.RawMessage `json:"locator"`
+		Target  json.RawMessage `json:"target"`
+		From    json.RawMessage `json:"from"`
+	}
+	if json.Unmarshal(args, &in) != nil {
+		return false
+	}
+	for _, named := range []json.RawMessage{in.Locator, in.Target, in.From} {
+		if len(named) > 0 && named[0] != 'n' {
+			return true
+		}
+	}
+	return in.Ref != ""
+}
+
+type beforeInputKey struct{}
+
+// guard returns a context under which input waits until the watch has begun, for as long as an action does.
+func (w *effectsWatch) guard(ctx context.Context) context.Context {
+	return context.WithValue(ctx, beforeInputKey{}, w)
+}
+
+// BeforeInput is for implementations of Page, which call it before they send input: the browser keeps no order between
+// page calls and input, and what follows the input is to be seen.
+func BeforeInput(ctx context.Context) {
+	w, ok := ctx.Value(beforeInputKey{}).(*effectsWatch)
+	if !ok {
+		return
+	}
+	select {
+	case <-w.begun:
+	case <-w.late:
+	case <-ctx.Done():
+	}
 }
 
 // await waits for the documents that have not answered yet, and leaves those out that do not.

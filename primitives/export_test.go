@@ -1,6 +1,7 @@
 package primitives
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 
@@ -47,4 +48,10 @@ func RefusedArguments(r *Registry, name string, args json.RawMessage) bool {
 	}
 	args, _, wrong := c.prepare(args, false)
 	return wrong != nil || arguments.DecodeStrict(args, reflect.New(p.input).Interface()) != nil
+}
+
+// WatchEffects begins a watch around an action with these arguments, and returns the context that the action gets.
+func WatchEffects(ctx context.Context, p Page, args []byte) (guarded context.Context, end func()) {
+	w := watchEffects(ctx, p, findsFirst(args))
+	return w.guard(ctx), func() { w.await(ctx) }
 }

@@ -136,11 +136,12 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	}
 	if times.window > 0 {
 		times = times.beforeNext(ctx)
-		watch := watchEffects(ctx, p)
+		watch := watchEffects(ctx, p, findsFirst(args))
 		defer func() { res.Effects = watch.report(ctx, times.within(args, start), res.Err) }()
 		if watch.silent > 0 {
 			ctx = withSpent(ctx, watch.silent)
 		}
+		ctx = watch.guard(ctx)
 	} else if prim.record().Acts {
 		watchingIn(ctx).close(ctx, p)
 	}

@@ -65,6 +65,8 @@ func beside(b *testing.B, ours, base func()) { besideFrom(b, func() {}, ours, ba
 // timed.
 func besideFrom(b *testing.B, before, ours, base func()) {
 	var times [2][]time.Duration
+	var spent [2]time.Duration
+	meter := newSpentMeter()
 	round := 0
 	for b.Loop() {
 		order := []int{0, 1}
@@ -73,6 +75,7 @@ func besideFrom(b *testing.B, before, ours, base func()) {
 		}
 		for _, side := range order {
 			before()
+			earlier := meter.read()
 			start := time.Now()
 			if side == 0 {
 				ours()
@@ -80,9 +83,11 @@ func besideFrom(b *testing.B, before, ours, base func()) {
 				base()
 			}
 			times[side] = append(times[side], time.Since(start))
+			spent[side] += meter.read() - earlier
 		}
 	}
 	reportSides(b, times)
+	reportSpent(b, spent)
 }
 
 func reportSides(b *testing.B, times [2][]time.Duration) {

@@ -99,6 +99,7 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 	if len(commands) == 0 {
 		return nil
 	}
+	primitives.BeforeInput(ctx)
 	p.mu.Lock()
 	if err := p.blockedReason(); err != nil {
 		p.mu.Unlock()
