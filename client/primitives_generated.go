@@ -508,6 +508,9 @@ type BrowserNavigateResult struct {
 		Title           string `json:"title"`
 		WindowID        int    `json:"window_id"`
 	} `json:"tab"`
+	// The page had nothing to show when it had loaded, and has scripts that may
+	// draw it.
+	Blank     bool `json:"blank"`
 	Connected bool `json:"connected"`
 	// The load event fired in time; false is not a failure.
 	Loaded                  bool `json:"loaded"`
@@ -3296,7 +3299,8 @@ type PageWaitResult struct {
 
 // PageWaitCondition is a part of arguments.
 type PageWaitCondition struct {
-	// One of domcontentloaded, load.
+	// drawn: the page shows a text, a picture or a control. One of
+	// domcontentloaded, load, drawn.
 	Load    string `json:"load,omitempty"`
 	Locator *Query `json:"locator,omitempty"`
 	// With text: the title of the page and the names of what is drawn count too.

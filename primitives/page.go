@@ -280,6 +280,7 @@ type Navigation struct {
 	Replaced     bool // there is a new document
 	Loaded       bool // its load event fired within LoadTimeout
 	Status       int  // HTTP status of the document, 0 when unknown
+	Blank        bool // it had nothing to show when it had loaded, and has scripts that may draw it
 }
 
 // CaptureOptions says how to encode a capture.

@@ -256,12 +256,12 @@ func (s *Set) movePage(ctx context.Context, c *Call, p page, in tabsIn) (*Answer
 	if err != nil {
 		return nil, c.withStatus(ctx, p, err)
 	}
-	if name == "browser.navigate" && c.requests(ctx, p, requests, 50).mayDraw() {
+	if name == "browser.navigate" {
 		most := c.set.opts.CallTimeout
 		if in.TimeoutMS > 0 {
 			most = time.Duration(in.TimeoutMS) * time.Millisecond
 		}
-		c.settle(ctx, p, most-time.Since(began))
+		c.settle(ctx, p, value, requests, began.Add(most))
 	}
 	if in.Action == "close" {
 		return &Answer{Result: map[string]any{"page": p.handle(), "closed": true}}, nil
@@ -341,7 +341,7 @@ func (c *Call) nameDialog(ctx context.Context, p page, out map[string]any) {
 
 const (
 	// quietFor is how long no request is under way on a page that has what it shows, and
-	// settleTime bounds the wait for it.
+	// settleTime bounds the wait for it, and for a page that shows nothing yet.
 	quietFor   = 120 * time.Millisecond
 	settleTime = time.Second
 )
@@ -384,18 +384,31 @@ func (r requests) mayDraw() bool {
 	return r.Inflight > 0
 }
 
-// settle waits until a document that has loaded has also fetched what it draws. Another
-// look at an application that was still empty costs an agent more.
-func (c *Call) settle(ctx context.Context, p page, left time.Duration) {
-	most := min(settleTime, left-timeoutMargin).Milliseconds()
+// settle waits until a document that has loaded has also fetched what it draws, since a request, and until one that had
+// nothing to show shows something. Another look at an application that was still empty costs an agent more.
+func (c *Call) settle(ctx context.Context, p page, value json.RawMessage, since int, end time.Time) {
+	var navigated struct{ Blank bool }
+	_ = json.Unmarshal(value, &navigated)
+	idle := map[string]any{"network_idle_ms": quietFor.Milliseconds()}
+	if c.requests(ctx, p, since, 50).mayDraw() {
+		c.await(ctx, p, idle, end)
+	}
+	if !navigated.Blank {
+		return
+	}
+	c.await(ctx, p, map[string]any{"load": "drawn"}, end)
+	if c.requests(ctx, p, since, 50).mayDraw() {
+		c.await(ctx, p, idle, end)
+	}
+}
+
+// await waits for something that the page may do soon. What has not come by then is awaited by whoever needs it.
+func (c *Call) await(ctx context.Context, p page, condition map[string]any, end time.Time) {
+	most := min(settleTime, time.Until(end)-timeoutMargin).Milliseconds()
 	if most < quietFor.Milliseconds() {
 		return
 	}
-	wait := map[string]any{
-		"conditions": []map[string]any{{"network_idle_ms": quietFor.Milliseconds()}},
-		"timeout_ms": most,
-	}
-	// what has not come by then is awaited by whoever needs it
+	wait := map[string]any{"conditions": []map[string]any{condition}, "timeout_ms": most}
 	_, _, _ = c.do(ctx, p, "page.wait", wait, where{TimeoutMS: int(most)})
 }
 

@@ -33,6 +33,7 @@ type browserNavigateOut struct {
 	Loaded          bool   `json:"loaded"`
 	SameDocument    bool   `json:"same_document"`
 	Status          int    `json:"status"` // 0: not an HTTP load
+	Blank           bool   `json:"blank,omitempty"`
 	Tab             tabRow `json:"tab"`
 }
 
@@ -114,6 +115,7 @@ var browserNavigate = primitives.Define("browser.navigate", func(
 		Loaded:                  nav.Loaded,
 		SameDocument:            nav.SameDocument,
 		Status:                  nav.Status,
+		Blank:                   nav.Blank,
 		Tab:                     rowOf(tab),
 	}, nil
 })

@@ -12,9 +12,9 @@ import (
 	"github.com/outrider-run/outrider/primitives/catalog"
 )
 
-// BenchmarkFirst has the first call in a new document beside the first page call of its floor in one: the
-// document has not been called, and its frames have no worlds. Each side begins when the page has been drawn, as a caller does
-// that reads the answer of the navigation: until then all that is asked of the page waits for that.
+// BenchmarkFirst has the first call in a new document beside the first page call of its floor in one: the document has
+// not been called, and its frames have no worlds. Each side begins when the page has been drawn, as a caller does that
+// reads the answer of the navigation: until then all that is asked of the page waits for that.
 func BenchmarkFirst(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -63,6 +63,26 @@ function namesText(needle) {
   return false;
 }
 
+/** What shows something without a text, and how many elements are looked at for one that does. */
+const showing =
+  'img, svg, math, canvas, video, audio, iframe, frame, object, embed, input, button, select, textarea, meter, progress';
+const mostLookedAt = 5000;
+
+/** showsAnything reports whether the document shows a text, a picture or a control. One that is too large does. */
+function showsAnything() {
+  let left = mostLookedAt;
+  for (const root of withShadows(document)) {
+    if (queryIn(root, showing).some((node) => rendered(node))) return true;
+    for (const node of queryIn(root, '*')) {
+      if (--left < 0) return true;
+      if (skippedTags.has(tagOf(node))) continue;
+      const texts = Array.from(childNodesOf(node)).filter((child) => nodeType(child) === 3);
+      if (texts.some((text) => norm(nodeValueOf(text)) !== '') && rendered(node)) return true;
+    }
+  }
+  return false;
+}
+
 /**
  * documentShown: the document is drawn somewhere; that of a frame element without a box is
  * not, nor that of one that is not visible, as far as the elements are accessible from here.
@@ -113,6 +133,7 @@ function conditionTest(condition, view) {
   if (condition.text_gone !== undefined)
     return { holds: () => !documentShown() || !showsText(sought(condition.text_gone)) };
   if (condition.url !== undefined) return { holds: addressTest(condition.url) };
+  if (condition.load === 'drawn') return { holds: showsAnything, geometric: false };
   if (condition.load !== undefined) {
     const enough = condition.load === 'load' ? ['complete'] : ['complete', 'interactive'];
     return { holds: () => enough.includes(protoGet(document, 'readyState')) };

@@ -62,6 +62,7 @@ func (p *Page) describe(ctx context.Context, n *navigation) (out primitives.Navi
 	out.URL = address.WithoutUser(d.URL)
 	out.Title = d.Title
 	out.Status = d.Status
+	out.Blank = d.Blank && out.Loaded
 	return out, true
 }
 
@@ -70,6 +71,7 @@ type description struct {
 	Title  string `json:"title"`
 	URL    string `json:"url"`
 	Status int    `json:"status"`
+	Blank  bool   `json:"blank"`
 }
 
 // onDescription is the reader's.
@@ -106,9 +108,23 @@ func (p *Page) takeDescription(text []byte) (changed bool) {
 const describeFunction = `function(){"use strict";` + describeSource + `return describe()}`
 
 const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Document.prototype,` +
-	`name).get.call(document);` +
+	`name).get.call(document);` + blankSource +
 	`const describe=()=>{const n=performance.getEntriesByType("navigation")[0];` +
-	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0})};`
+	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0,` +
+	`blank:blank()})};`
+
+// blankSource finds out whether the document has nothing to show yet, and a script that may draw it. Nothing is laid out
+// for that, which would cost every page time: what is there but hidden counts as shown.
+const blankSource = `const blank=()=>{const body=own("body");if(!body||!own("scripts").length)return false;` +
+	`const nodes=Document.prototype.createTreeWalker.call(document,body,5,(n)=>n.nodeType===1&&` +
+	`/^(script|style|noscript|template)$/i.test(n.nodeName)?2:1);` +
+	`for(let n,left=` + mostBlank + `;n=nodes.nextNode();)` +
+	`if(--left<0||(n.nodeType===3?/\S/.test(n.nodeValue):n.shadowRoot||` +
+	`/^(img|svg|math|canvas|video|audio|i?frame|object|embed|input|button|select|textarea|meter|progress)$/i` +
+	`.test(n.nodeName)))return false;return true};`
+
+// mostBlank bounds how many nodes are looked at for that; a document of more has something to show.
+const mostBlank = "2000"
 
 // An evaluation after the load event is answered behind its first drawing, which
 // costs a page that loads in 30 ms another 10. So a navigation brings a script along that
