@@ -17,6 +17,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/catalog"
 	"github.com/outrider-run/outrider/runtime/browser"
+	"github.com/outrider-run/outrider/runtime/browser/page"
 )
 
 var pressRef = regexp.MustCompile(`Press\\" \[ref=(f\d+e\d+)\]`)
@@ -131,4 +132,22 @@ func TestCommandsOfTwentyFrames(t *testing.T) {
 	if after := snapshot(); !slices.EqualFunc(refs, after, bytes.Equal) {
 		t.Errorf("after a click the refs were %q, want %q", after, refs)
 	}
+	// Input is followed by a question for the title now and then, and the last title is had.
+	if _, err := tab.Eval(ctx, "", `let n = 0; onclick = () => { document.title = 'click ' + ++n }; n`); err != nil {
+		t.Fatal(err)
+	}
+	commands.take()
+	began := time.Now()
+	for range 12 {
+		if r := registry.Invoke(ctx, tab, "pointer.click", json.RawMessage(`{"x":9,"y":9}`)); r.Err != nil {
+			t.Fatal(r.Err)
+		}
+	}
+	most := int(time.Since(began)/page.InputRefresh) + 2
+	if sent, _ := commands.take(); sent["Target.getTargetInfo"] > most {
+		t.Errorf("12 clicks asked %d times for the title, want %d at most", sent["Target.getTargetInfo"], most)
+	}
+	browsertest.Eventually(t, 10*time.Second, "the title of the last click", func() bool {
+		return tab.Tab().Title == "click 12"
+	})
 }

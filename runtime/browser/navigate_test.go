@@ -120,6 +120,7 @@ func TestNavigate(t *testing.T) {
 			Replaced: true,
 			Loaded:   true,
 			Status:   200,
+			Blank:    true,
 		}},
 		{
 			name: "document written anew",
@@ -129,7 +130,14 @@ func TestNavigate(t *testing.T) {
 		{
 			name: "redirect into a download",
 			to:   "/to-download",
-			want: primitives.Navigation{URL: "/to-download", Title: "stays", Replaced: true, Loaded: true, Status: 200},
+			want: primitives.Navigation{
+				URL:      "/to-download",
+				Title:    "stays",
+				Replaced: true,
+				Loaded:   true,
+				Status:   200,
+				Blank:    true,
+			},
 		},
 		{
 			name: "load event too late",

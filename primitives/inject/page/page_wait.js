@@ -65,7 +65,8 @@ function namesText(needle) {
 
 /** What shows something without a text, and how many elements are looked at for one that does. */
 const showing =
-  'img, svg, math, canvas, video, audio, iframe, frame, object, embed, input, button, select, textarea, meter, progress';
+  'img, svg, math, canvas, video, audio, iframe, frame, object, embed, ' +
+  'input, button, select, textarea, meter, progress';
 const mostLookedAt = 5000;
 
 /** showsAnything reports whether the document shows a text, a picture or a control. One that is too large does. */

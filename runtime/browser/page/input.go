@@ -164,7 +164,7 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 			return unhandled(ctx.Err())
 		}
 	}
-	p.refreshTarget()
+	p.refreshAfterInput()
 	return nil
 }
 

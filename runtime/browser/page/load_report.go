@@ -113,8 +113,8 @@ const describeSource = `const own=(name)=>Object.getOwnPropertyDescriptor(Docume
 	`return JSON.stringify({title:String(own("title")),url:location.href,status:n&&n.responseStatus||0,` +
 	`blank:blank()})};`
 
-// blankSource finds out whether the document has nothing to show yet, and a script that may draw it. Nothing is laid out
-// for that, which would cost every page time: what is there but hidden counts as shown.
+// blankSource finds out whether the document has nothing to show yet, and a script that may draw it. Nothing is laid
+// out for that, which would cost every page time: what is there but hidden counts as shown.
 const blankSource = `const blank=()=>{const body=own("body");if(!body||!own("scripts").length)return false;` +
 	`const nodes=Document.prototype.createTreeWalker.call(document,body,5,(n)=>n.nodeType===1&&` +
 	`/^(script|style|noscript|template)$/i.test(n.nodeName)?2:1);` +

@@ -63,6 +63,9 @@ type Page struct {
 
 	// interrupting: see interruptBlockingScript.
 	interrupting atomic.Bool
+	// refreshed and refreshLater: see refreshAfterInput; mu guards them.
+	refreshed    time.Time
+	refreshLater *time.Timer
 	// refreshing: see refreshTarget.
 	refreshing atomic.Int32
 	// calls counts those that were made, for collectAfterCalls.
@@ -421,6 +424,34 @@ func (p *Page) refreshTarget() {
 			p.refreshTarget()
 		}
 	}})
+}
+
+// InputRefresh is the least time between two requests for the title after input: most input changes none, and each
+// request takes time of the browser's main thread, which all tabs share.
+const InputRefresh = 200 * time.Millisecond
+
+// refreshAfterInput is refreshTarget, at most once in InputRefresh. What comes sooner is followed by one at its end.
+func (p *Page) refreshAfterInput() {
+	p.mu.Lock()
+	wait := time.Until(p.refreshed.Add(InputRefresh))
+	if wait > 0 {
+		if p.refreshLater == nil {
+			p.refreshLater = time.AfterFunc(wait, p.refreshNow)
+		}
+		p.mu.Unlock()
+		return
+	}
+	p.mu.Unlock()
+	p.refreshNow()
+}
+
+func (p *Page) refreshNow() {
+	p.mu.Lock()
+	p.refreshed, p.refreshLater = time.Now(), nil
+	p.mu.Unlock()
+	if !p.closed() {
+		p.refreshTarget()
+	}
 }
 
 func (p *Page) closed() bool {
