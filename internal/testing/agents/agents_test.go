@@ -43,7 +43,7 @@ func TestAgents(t *testing.T) {
 	if os.Getenv("OUTRIDER_AGENTS") == "" {
 		t.Skip("make agents runs it: it installs applications from npm and PyPI")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 110*time.Minute)
 	defer cancel()
 	root := folder(t)
 	for _, command := range []string{"node", "npm", "python3"} {
@@ -144,6 +144,7 @@ func TestAgents(t *testing.T) {
 					t.Errorf("%s: %v", one.Name, r.failed[0])
 				}
 				done = append(done, r)
+				t.Log(r.line())
 			}
 		})
 	}
@@ -163,14 +164,30 @@ type result struct {
 	failed []error
 }
 
+// line is a row of the table of tasks.
+func (r result) line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |", r.name)
+	for i, s := range r.spent {
+		if r.failed[i] != nil {
+			b.WriteString(" no |")
+		} else {
+			fmt.Fprintf(&b, " %d / %d |", s.calls, s.in)
+		}
+	}
+	return b.String()
+}
+
 // report is docs/agents.md.
 func report(drivers []*driver, done []result, served int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. "+
 		"An agent without a model does tasks on applications of npm, PyPI\nand Debian. It uses only what tool output "+
-		"shows: it looks, finds a role and a name, and acts on its ref.\n"+
-		"The four servers take turns in one run, with the same browser and the same script. Tasks and applications "+
-		"are data\nin `testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
+		"shows: it looks, finds roles and\nnames, does in one call all that the look showed, and checks. "+
+		"A server that takes several things in one call gets\nthem in one: `steps` of `act`, `batch` of agent-browser "+
+		"(by its command line, whose answers are shorter than those of\nits MCP server), the forms of the other two. "+
+		"The list of tools of agent-browser is the guide that it tells agents to read.\nThe four servers take turns in one run, with the same browser and the same script. Tasks and applications "+
+		"are data\nin `testdata/agents`. Peers: `%s`, `%s`, `%s`.\n\n", peerPlaywright, peerDevTools, peerShell)
 	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | "+
 		"tokens written | seconds | tokens of the tool list |\n|---|---|---|---|---|---|---|\n", len(done), served)
 	sum := func(only func(result) bool) (n int, totals []cost) {
@@ -221,15 +238,7 @@ func report(drivers []*driver, done []result, served int) string {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(drivers)) + "\n")
 	for _, r := range done {
-		fmt.Fprintf(&b, "| %s |", r.name)
-		for i, s := range r.spent {
-			if r.failed[i] != nil {
-				b.WriteString(" no |")
-			} else {
-				fmt.Fprintf(&b, " %d / %d |", s.calls, s.in)
-			}
-		}
-		b.WriteString("\n")
+		b.WriteString(r.line() + "\n")
 	}
 	return b.String()
 }

@@ -196,11 +196,18 @@ func (d *driver) find(t target) string {
 }
 
 const (
-	// maxSnapshots is how often an agent looks for what a step needs, and snapshotAgain how long it
-	// waits in between.
-	maxSnapshots  = 10
-	snapshotAgain = 300 * time.Millisecond
+	// maxSnapshots is how often an agent looks for what a step needs, and maxFailures how often it tries what failed.
+	maxSnapshots = 10
+	maxFailures  = 3
+	longestPause = 3 * time.Second
 )
+
+// pause waits before the look of this number: each time twice as long, because a page that is slow now is so later.
+func pause(n int) {
+	if n > 0 {
+		time.Sleep(min(longestPause, 100*time.Millisecond<<n))
+	}
+}
 
 // planned is a step with the refs of what it acts on.
 type planned struct {
@@ -246,12 +253,10 @@ func (d *driver) turn(ctx context.Context, address string, steps []step) (int, e
 		return 1, d.check(ctx, regexp.MustCompile(first.Expect))
 	}
 	done := 0
-	failed := false
+	failed := 0
 	var last error
 	for n := 0; n < maxSnapshots && done == 0; n++ {
-		if n > 0 {
-			time.Sleep(snapshotAgain) // an agent that sees nothing yet looks again
-		}
+		pause(n) // an agent that sees nothing yet looks again
 		if first.target() != (target{}) && (d.seen == "" || n > 0) {
 			last = d.look(ctx, n > 0)
 			if last != nil {
@@ -263,14 +268,14 @@ func (d *driver) turn(ctx context.Context, address string, steps []step) (int, e
 			continue
 		}
 		done, last = d.batch(ctx, plan, wholeFor(steps[len(plan):]))
-		if last == nil || failed {
+		failed++
+		if last == nil || failed == maxFailures {
 			return done, last
 		}
-		d.seen = "" // what was seen is past
+		d.seen = "" // what was seen is past: an agent that is told of a failure looks again and tries once more
 		if done > 0 {
 			return done, nil // what failed is the first of the next turn
 		}
-		failed = true // an agent that is told of a failure looks again and tries once more
 	}
 	if last != nil {
 		return done, last
@@ -319,9 +324,7 @@ func (d *driver) check(ctx context.Context, expect *regexp.Regexp) error {
 	}
 	var last error
 	for n := range maxSnapshots {
-		if n > 0 {
-			time.Sleep(snapshotAgain)
-		}
+		pause(n)
 		last = d.look(ctx, true)
 		if last == nil && expect.MatchString(d.seen) {
 			return nil
