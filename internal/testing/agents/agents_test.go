@@ -186,7 +186,8 @@ func report(drivers []*driver, done []result, served int) string {
 		"shows: it looks, finds roles and\nnames, does in one call all that the look showed, and checks. "+
 		"A server that takes several things in one call gets\nthem in one: `steps` of `act`, `batch` of agent-browser "+
 		"(by its command line, whose answers are shorter than those of\nits MCP server), the forms of the other two. "+
-		"The list of tools of agent-browser is the guide that it tells agents to read.\nThe four servers take turns in one run, with the same browser and the same script. Tasks and applications "+
+		"The list of tools of agent-browser is the guide that it tells agents to read.\n"+
+		"The four servers take turns in one run, with the same browser and the same script. Tasks and applications "+
 		"are data\nin `testdata/agents`. Peers: `%s`, `%s`, `%s`.\n\n", peerPlaywright, peerDevTools, peerShell)
 	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | "+
 		"tokens written | seconds | tokens of the tool list |\n|---|---|---|---|---|---|---|\n", len(done), served)

@@ -288,8 +288,8 @@ func wholeFor(next []step) bool {
 	return len(next) == 0 || next[0].Expect != ""
 }
 
-// plan is what can be done by what was seen: the first steps whose targets it shows. What answers a dialog stands alone,
-// because no look shows that it will come.
+// plan is what can be done by what was seen: the first steps whose targets it shows. What answers a dialog stands
+// alone, because no look shows that it will come.
 func (d *driver) plan(steps []step) []planned {
 	var out []planned
 	for _, s := range steps {
