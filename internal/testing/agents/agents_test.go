@@ -183,10 +183,10 @@ func report(drivers []*driver, done []result, served int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. "+
 		"An agent without a model does tasks on applications of npm, PyPI\nand Debian. It uses only what tool output "+
-		"shows: it looks, finds roles and\nnames, does in one call all that the look showed, and checks. "+
+		"shows: it looks, finds roles and names,\ndoes in one call all that the look showed, and checks. "+
 		"A server that takes several things in one call gets\nthem in one: `steps` of `act`, `batch` of agent-browser "+
 		"(by its command line, whose answers are shorter than those of\nits MCP server), the forms of the other two. "+
-		"The list of tools of agent-browser is the guide that it tells agents to read.\n"+
+		"What agent-browser has for a list of tools is its guide for agents.\n"+
 		"The four servers take turns in one run, with the same browser and the same script. Tasks and applications "+
 		"are data\nin `testdata/agents`. Peers: `%s`, `%s`, `%s`.\n\n", peerPlaywright, peerDevTools, peerShell)
 	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | "+
