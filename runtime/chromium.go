@@ -45,7 +45,7 @@ func (h *Host) start(ctx context.Context) error {
 		}
 	}
 	open := h.opts.Open
-	if len(open) == 0 && len(h.tabList()) == 0 {
+	if len(open) == 0 && len(h.tabList()) == 0 && !h.opts.NoFirstTab {
 		open = []string{"about:blank"}
 	}
 	opened := 0

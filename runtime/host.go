@@ -49,6 +49,8 @@ type Options struct {
 	// Open lists the addresses to open, one tab each. Default: the tabs of an
 	// attached browser, else one about:blank.
 	Open []string
+	// NoFirstTab leaves that about:blank out: all that is done is done in workspaces.
+	NoFirstTab bool
 	// Prepare, when set, is called when the first tab shows about:blank, or what an
 	// attached browser has, and before the addresses are opened. Its error ends Open.
 	Prepare func(context.Context, *Host) error
@@ -159,7 +161,7 @@ func Open(ctx context.Context, opts Options) (*Host, error) {
 	}
 	h.watchMaps()
 	if r := opts.Recorder; r != nil {
-		r.Opened(h.Info())
+		r.Opened(h.about())
 	}
 	return h, nil
 }
@@ -282,11 +284,17 @@ func (h *Host) emit(ev Event) {
 
 // Info describes this host.
 func (h *Host) Info() Info {
+	info := h.about()
+	info.Capabilities = siteaction.Capabilities(h.opts.Registry)
+	return info
+}
+
+// about is Info without what reads every record.
+func (h *Host) about() Info {
 	info := Info{
-		Version:      h.opts.Version,
-		Host:         call.HostName,
-		Device:       h.opts.Device,
-		Capabilities: siteaction.Capabilities(h.opts.Registry),
+		Version: h.opts.Version,
+		Host:    call.HostName,
+		Device:  h.opts.Device,
 	}
 	h.mu.Lock()
 	b := h.browser

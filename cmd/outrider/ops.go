@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/outrider-run/outrider/cmd/outrider/gcstart"
 	"github.com/outrider-run/outrider/internal/operate/ops"
 	"github.com/outrider-run/outrider/internal/operate/traces"
 	"github.com/outrider-run/outrider/primitives/catalog"
@@ -91,7 +92,9 @@ func (a *app) sendTraces(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
+// newOps is for the verbs that serve until they are interrupted.
 func newOps(waiting string) *ops.Ops {
+	gcstart.Lasting()
 	return ops.New(version, append(catalog.Standard().Names(), runtime.SiteTool), waiting)
 }
 

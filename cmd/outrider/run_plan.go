@@ -166,6 +166,9 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 	}
 	h, closeHost, err := a.openHostAs(ctx, settings, func(o *runtime.Options) error {
 		r.maps = o.Maps
+		// Each case has tabs of its own. A browser with windows would end with the last of them.
+		o.NoFirstTab = !profile && !o.Browser.Headed
+		o.Browser.NoSpareRenderer = true // a case has few documents, and a context of its own
 		return nil
 	})
 	if err != nil {

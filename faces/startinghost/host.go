@@ -15,7 +15,7 @@ import (
 // Host is a host whose browser is still starting: a client is answered at
 // once, and what needs a page waits.
 type Host struct {
-	dictionary []runtime.DictionaryEntry
+	dictionary func() []runtime.DictionaryEntry // read when it is first asked for: that costs 10 ms
 	opening    sync.WaitGroup
 	opened     chan struct{} // closed when host or err is set
 	host       *runtime.Host
@@ -24,7 +24,8 @@ type Host struct {
 
 // Open opens a host in the background. opened, when not nil, is called with it before any call.
 func Open(ctx context.Context, options runtime.Options, opened func(*runtime.Host)) *Host {
-	l := &Host{dictionary: runtime.Dictionary(options.Registry), opened: make(chan struct{})}
+	dictionary := func() []runtime.DictionaryEntry { return runtime.Dictionary(options.Registry) }
+	l := &Host{dictionary: sync.OnceValue(dictionary), opened: make(chan struct{})}
 	l.opening.Go(func() {
 		defer close(l.opened)
 		l.host, l.err = runtime.Open(ctx, options)
@@ -114,4 +115,4 @@ func (l *Host) Subscribe(fn func(runtime.Event)) (unsubscribe func()) {
 }
 
 // Dictionary implements tools.Host.
-func (l *Host) Dictionary() []runtime.DictionaryEntry { return l.dictionary }
+func (l *Host) Dictionary() []runtime.DictionaryEntry { return l.dictionary() }

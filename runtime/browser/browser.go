@@ -184,17 +184,18 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		b.opts.ExtraArgs = append(slices.Clone(b.opts.ExtraArgs), route.OfflineFlags...)
 	}
 	proc, t, err := launch.Start(launch.Options{
-		Path:           found.Path,
-		UserDataDir:    b.opts.UserDataDir,
-		Headed:         b.opts.Headed,
-		Shell:          found.Shell,
-		Locale:         b.opts.Locale,
-		Timezone:       b.opts.Timezone,
-		Proxy:          b.opts.Proxy,
-		NoSandbox:      b.noSandbox,
-		ExtraArgs:      b.opts.ExtraArgs,
-		Secrets:        b.opts.Secrets,
-		OnWatchdogLost: b.watchdogLost,
+		Path:            found.Path,
+		UserDataDir:     b.opts.UserDataDir,
+		Headed:          b.opts.Headed,
+		Shell:           found.Shell,
+		Locale:          b.opts.Locale,
+		Timezone:        b.opts.Timezone,
+		Proxy:           b.opts.Proxy,
+		NoSandbox:       b.noSandbox,
+		ExtraArgs:       b.opts.ExtraArgs,
+		NoSpareRenderer: b.opts.NoSpareRenderer,
+		Secrets:         b.opts.Secrets,
+		OnWatchdogLost:  b.watchdogLost,
 	})
 	var profile *launch.ProfileError
 	switch {

@@ -70,6 +70,8 @@ type Options struct {
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium
 	// refuses to start with it: for root on Linux. See launch.NeedsNoSandbox.
 	NoSandbox bool
+	// NoSpareRenderer is for tabs that show few documents: see launch.Options.
+	NoSpareRenderer bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
 	// HTTPCredentials are names and passwords for servers that ask for them, each for one origin.

@@ -19,6 +19,7 @@ import (
 const (
 	peerPlaywright = "@playwright/mcp@0.0.83"
 	peerDevTools   = "chrome-devtools-mcp@1.11.0"
+	peerShell      = "agent-browser@0.41.2"
 	page           = "../../../docs/agents.md"
 )
 
@@ -42,7 +43,7 @@ func TestAgents(t *testing.T) {
 	if os.Getenv("OUTRIDER_AGENTS") == "" {
 		t.Skip("make agents runs it: it installs applications from npm and PyPI")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 110*time.Minute)
 	defer cancel()
 	root := folder(t)
 	for _, command := range []string{"node", "npm", "python3"} {
@@ -54,7 +55,7 @@ func TestAgents(t *testing.T) {
 	if err := os.MkdirAll(peers, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := npm(ctx, peers, peerPlaywright, peerDevTools); err != nil {
+	if err := npm(ctx, peers, peerPlaywright, peerDevTools, peerShell); err != nil {
 		t.Skipf("npm is not reachable: %v", err)
 	}
 	chromium, err := launch.Find(launch.Chromium, "")
@@ -70,15 +71,27 @@ func TestAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	drivers := []*driver{
-		{name: "outrider", who: "a", command: []string{bin, "mcp", "--upload-dir", root}},
-		{name: "playwright-mcp", who: "b", command: []string{
+		{dialect: outrider{}, name: "outrider", who: "a", command: []string{bin, "mcp", "--upload-dir", root}},
+		{dialect: playwright{}, name: "playwright-mcp", who: "b", command: []string{
 			filepath.Join(peers, "node_modules/.bin/playwright-mcp"), "--headless", "--isolated",
 			"--no-sandbox", "--allow-unrestricted-file-access", "--executable-path", chromium.Path,
 		}},
-		{name: "chrome-devtools-mcp", who: "c", command: []string{
+		{dialect: devTools{}, name: "chrome-devtools-mcp", who: "c", command: []string{
 			filepath.Join(peers, "node_modules/.bin/chrome-devtools-mcp"), "--headless",
 			"--isolated", "--executablePath", chromium.Path, "--chromeArg=--no-sandbox",
 		}},
+		{
+			dialect: agentBrowser{},
+			name:    "agent-browser",
+			who:     "d",
+			command: []string{filepath.Join(peers, "node_modules/.bin/agent-browser")},
+			shell:   true,
+			env: []string{
+				"AGENT_BROWSER_EXECUTABLE_PATH=" + chromium.Path,
+				"AGENT_BROWSER_ARGS=--no-sandbox",
+				"AGENT_BROWSER_SESSION=" + fmt.Sprintf("agents-%d", os.Getpid()),
+			},
+		},
 	}
 	// Whoever looks for a cause runs one server, and reads what it was asked and answered.
 	if servers := os.Getenv("OUTRIDER_AGENTS_SERVERS"); servers != "" {
@@ -99,7 +112,7 @@ func TestAgents(t *testing.T) {
 		if err := d.start(ctx); err != nil {
 			t.Fatalf("starting %s: %v", d.name, err)
 		}
-		defer func() { _ = d.session.Close() }()
+		defer d.stop(ctx)
 	}
 	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
 	var done []result
@@ -131,12 +144,13 @@ func TestAgents(t *testing.T) {
 					t.Errorf("%s: %v", one.Name, r.failed[0])
 				}
 				done = append(done, r)
+				t.Log(r.line())
 			}
 		})
 	}
 	told := report(drivers, done, served)
 	t.Log("\n" + told)
-	if only == "" && len(drivers) == 3 {
+	if only == "" && len(drivers) == 4 {
 		if err := os.WriteFile(page, []byte(told), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -150,14 +164,31 @@ type result struct {
 	failed []error
 }
 
+// line is a row of the table of tasks.
+func (r result) line() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s |", r.name)
+	for i, s := range r.spent {
+		if r.failed[i] != nil {
+			b.WriteString(" no |")
+		} else {
+			fmt.Fprintf(&b, " %d / %d |", s.calls, s.in)
+		}
+	}
+	return b.String()
+}
+
 // report is docs/agents.md.
 func report(drivers []*driver, done []result, served int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Scripted agents on real applications\n\nWritten by `make agents`, which writes it again. "+
 		"An agent without a model does tasks on applications of npm, PyPI\nand Debian. It uses only what tool output "+
-		"shows: it looks, finds a role and a name, and acts on its ref.\n"+
-		"The three servers take turns in one run, with the same browser and the same script. Tasks and applications "+
-		"are data\nin `testdata/agents`. Peers: `%s`, `%s`.\n\n", peerPlaywright, peerDevTools)
+		"shows: it looks, finds roles and names,\ndoes in one call all that the look showed, and checks. "+
+		"A server that takes several things in one call gets\nthem in one: `steps` of `act`, `batch` of agent-browser "+
+		"(by its command line, whose answers are shorter than those of\nits MCP server), the forms of the other two. "+
+		"What agent-browser has for a list of tools is its guide for agents.\n"+
+		"The four servers take turns in one run, with the same browser and the same script. Tasks and applications "+
+		"are data\nin `testdata/agents`. Peers: `%s`, `%s`, `%s`.\n\n", peerPlaywright, peerDevTools, peerShell)
 	fmt.Fprintf(&b, "%d tasks on %d applications. Tokens are of o200k.\n\n| server | solved | calls | tokens read | "+
 		"tokens written | seconds | tokens of the tool list |\n|---|---|---|---|---|---|---|\n", len(done), served)
 	sum := func(only func(result) bool) (n int, totals []cost) {
@@ -193,7 +224,7 @@ func report(drivers []*driver, done []result, served int) string {
 	n, common := sum(func(r result) bool {
 		return !slices.ContainsFunc(r.failed, func(err error) bool { return err != nil })
 	})
-	fmt.Fprintf(&b, "\nThe %d tasks that all three solved, because a task that fails costs looks in vain:\n\n"+
+	fmt.Fprintf(&b, "\nThe %d tasks that all four solved, because a task that fails costs looks in vain:\n\n"+
 		"| server | calls | tokens read | tokens written | seconds |\n|---|---|---|---|---|\n", n)
 	for i, d := range drivers {
 		fmt.Fprintf(
@@ -208,15 +239,7 @@ func report(drivers []*driver, done []result, served int) string {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(drivers)) + "\n")
 	for _, r := range done {
-		fmt.Fprintf(&b, "| %s |", r.name)
-		for i, s := range r.spent {
-			if r.failed[i] != nil {
-				b.WriteString(" no |")
-			} else {
-				fmt.Fprintf(&b, " %d / %d |", s.calls, s.in)
-			}
-		}
-		b.WriteString("\n")
+		b.WriteString(r.line() + "\n")
 	}
 	return b.String()
 }

@@ -15,12 +15,15 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// driver is one MCP server and how its tools are named. An agent knows what their
+// driver is one server and how its tools are named. An agent knows what their
 // descriptions say, and what they answer.
 type driver struct {
+	dialect
 	name    string
 	who     string // stands for {WHO}
 	command []string
+	shell   bool // a call is a run of the command, which is no MCP server
+	env     []string
 	folder  string // where it may write
 
 	transport sdk.Transport         // in place of command
@@ -46,6 +49,12 @@ type cost struct {
 }
 
 func (d *driver) start(ctx context.Context) error {
+	if d.shell {
+		// What its documentation tells an agent to read first stands for the list of tools.
+		guide, err := d.run(ctx, "", "skills", "get", "core")
+		d.catalog = d.tokens(guide)
+		return err
+	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "agents", Version: "1"}, nil)
 	if d.transport == nil {
 		cmd := exec.Command(d.command[0], d.command[1:]...)
@@ -78,6 +87,15 @@ func (d *driver) start(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// stop ends the server, and the browser that it has.
+func (d *driver) stop(ctx context.Context) {
+	if d.shell {
+		_, _ = d.run(context.WithoutCancel(ctx), "", "close")
+		return
+	}
+	_ = d.session.Close()
 }
 
 func (d *driver) note(format string, args ...any) {
@@ -129,45 +147,25 @@ func (d *driver) call(ctx context.Context, tool string, args map[string]any) (st
 	return b.String(), nil
 }
 
-// ref names the element of a call of playwright-mcp as the tool's schema has it.
-func (d *driver) ref(tool, ref string, args map[string]any) map[string]any {
-	args["element"] = "the element"
-	if strings.Contains(d.schemas[tool], `"target"`) {
-		args["target"] = ref
-	} else {
-		args["ref"] = ref
+// run runs the command of a server that is none of MCP, and counts what an agent would write into its shell and read.
+func (d *driver) run(ctx context.Context, input string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, d.command[0], args...)
+	cmd.Dir = d.folder
+	cmd.Env = append(cmd.Environ(), d.env...)
+	cmd.Stdin = strings.NewReader(input)
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	d.spent.calls++
+	d.spent.out += d.tokens(strings.Join(args, " ") + input)
+	n := d.tokens(string(out))
+	d.spent.in += n
+	d.note("> %s %s\n< (%d tokens) %s", strings.Join(args, " "), input, n, out)
+	if err != nil {
+		return string(out), fmt.Errorf("%s: %w: %.300s", input, err, out)
 	}
-	return args
-}
-
-func (d *driver) goTo(ctx context.Context, url string) error {
-	tool, args := "tabs", map[string]any{"action": "navigate", "url": url}
-	switch d.name {
-	case "playwright-mcp":
-		tool, args = "browser_navigate", map[string]any{"url": url}
-	case "chrome-devtools-mcp":
-		tool, args = "navigate_page", map[string]any{"type": "url", "url": url}
-	}
-	var err error
-	d.reported, err = d.call(ctx, tool, args)
-	return err
-}
-
-func (d *driver) snapshot(ctx context.Context) error {
-	tool := map[string]string{"playwright-mcp": "browser_snapshot", "chrome-devtools-mcp": "take_snapshot"}[d.name]
-	if tool == "" {
-		tool = "snapshot"
-	}
-	args := map[string]any{}
-	if d.last != "" && d.seen != "" && strings.Contains(d.schemas[tool], `"since"`) {
-		args["since"] = d.last // nothing was done since the last look
-	}
-	text, err := d.call(ctx, tool, args)
-	if m := snapshotID.FindStringSubmatch(text); m != nil {
-		d.last = m[1]
-	}
-	d.see(text, args["since"] != nil)
-	return err
+	return string(out), nil
 }
 
 // see takes in what a page shows, or what changed of what was seen.
@@ -176,41 +174,6 @@ func (d *driver) see(text string, change bool) {
 		text = removed.ReplaceAllString(text, "") + "\n" + d.seen
 	}
 	d.seen = text
-}
-
-// act does a step. ref is of its target, and to is of where a drag ends.
-func (d *driver) act(ctx context.Context, s step, ref, to string) error {
-	if s.Type && d.name == "playwright-mcp" { // none of its tools types into what has the focus
-		return d.pressEach(ctx, s.Text)
-	}
-	tool, args := "act", map[string]any{}
-	switch d.name {
-	case "playwright-mcp":
-		tool, args = d.playwright(s, ref, to)
-	case "chrome-devtools-mcp":
-		tool, args = d.devTools(s, ref, to)
-	default:
-		args = outrider(s, ref, to)
-	}
-	// Whoever can show the page with the answer is asked to.
-	shows := ""
-	for _, option := range []string{"outline", "includeSnapshot"} {
-		if strings.Contains(d.schemas[tool], `"`+option+`"`) && !s.Dialog {
-			shows, args[option] = option, true
-		}
-	}
-	var err error
-	d.reported, err = d.call(ctx, tool, args)
-	if d.name == "playwright-mcp" && s.Upload != (target{}) && err == nil { // the click opened a chooser of files
-		d.reported, err = d.call(ctx, "browser_file_upload", map[string]any{"paths": []string{s.File}})
-	}
-	switch {
-	case err != nil || shows == "":
-		d.seen = "" // what was seen is past
-	default:
-		d.see(d.reported, false)
-	}
-	return err
 }
 
 var (
@@ -222,243 +185,181 @@ var (
 	snapshotID = regexp.MustCompile(`snapshot_id (s\d+)`)
 )
 
-// pressEach types by the tool that presses one key.
-func (d *driver) pressEach(ctx context.Context, text string) error {
-	d.seen = ""
-	for _, r := range text {
-		var err error
-		d.reported, err = d.call(ctx, "browser_press_key", map[string]any{"key": string(r)})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *driver) playwright(s step, ref, to string) (string, map[string]any) {
-	switch {
-	case s.Dialog:
-		return "browser_handle_dialog", map[string]any{"accept": true}
-	case s.Press != "":
-		return "browser_press_key", map[string]any{"key": s.Press}
-	case s.Fill != target{}:
-		return "browser_type", d.ref("browser_type", ref, map[string]any{"text": s.Text})
-	case s.Choose != target{}:
-		return "browser_select_option", d.ref("browser_select_option", ref, map[string]any{"values": []string{s.Text}})
-	case s.Hover != target{}:
-		return "browser_hover", d.ref("browser_hover", ref, map[string]any{})
-	case s.Drag != target{}:
-		if strings.Contains(d.schemas["browser_drag"], `"startTarget"`) {
-			return "browser_drag", map[string]any{
-				"startElement": "it",
-				"startTarget":  ref,
-				"endElement":   "there",
-				"endTarget":    to,
-			}
-		}
-		return "browser_drag", map[string]any{
-			"startElement": "it",
-			"startRef":     ref,
-			"endElement":   "there",
-			"endRef":       to,
-		}
-	case s.Double != target{}:
-		return "browser_click", d.ref("browser_click", ref, map[string]any{"doubleClick": true})
-	}
-	return "browser_click", d.ref("browser_click", ref, map[string]any{})
-}
-
-func (d *driver) devTools(s step, ref, to string) (string, map[string]any) {
-	switch {
-	case s.Dialog:
-		return "handle_dialog", map[string]any{"action": "accept"}
-	case s.Press != "":
-		return "press_key", map[string]any{"key": s.Press}
-	case s.Type:
-		return "type_text", map[string]any{"text": s.Text}
-	case s.Fill != target{}, s.Choose != target{}:
-		return "fill", map[string]any{"uid": ref, "value": s.Text}
-	case s.Hover != target{}:
-		return "hover", map[string]any{"uid": ref}
-	case s.Drag != target{}:
-		return "drag", map[string]any{"from_uid": ref, "to_uid": to}
-	case s.Upload != target{}:
-		return "upload_file", map[string]any{"uid": ref, "filePaths": []string{s.File}}
-	case s.Double != target{}:
-		return "click", map[string]any{"uid": ref, "dblClick": true}
-	}
-	return "click", map[string]any{"uid": ref}
-}
-
-func outrider(s step, ref, to string) map[string]any {
-	args := map[string]any{"ref": ref}
-	if strings.HasPrefix(ref, "{") {
-		args = map[string]any{"locator": json.RawMessage(ref)}
-	}
-	switch {
-	case s.Dialog:
-		return map[string]any{"action": "dialog", "accept": true}
-	case s.Press != "":
-		keys := strings.Split(s.Press, "+")
-		args = map[string]any{"action": "press", "key": keys[len(keys)-1]}
-		if len(keys) > 1 {
-			args["modifiers"] = keys[:len(keys)-1]
-		}
-		return args
-	case s.Type:
-		return map[string]any{"action": "type", "text": s.Text}
-	case s.Fill != target{}:
-		args["action"], args["text"] = "fill", s.Text
-	case s.Choose != target{}:
-		args["action"], args["options"] = "select", []string{s.Text}
-	case s.Hover != target{}:
-		args["action"] = "hover"
-	case s.Drag != target{}:
-		args["action"], args["to"] = "drag", to
-	case s.Upload != target{}:
-		args["action"], args["files"] = "upload", []string{s.File}
-	case s.Double != target{}:
-		args["action"] = "double_click"
-	default:
-		args["action"] = "click"
-	}
-	return args
-}
-
-const marks = `(?: \[[^\]\n]*\])*?`
-
 // find finds the ref of a role and a name in what was seen.
 func (d *driver) find(t target) string {
-	role, name := t[0], t[1]
-	forms := []string{
-		`(?m)(?:^|[^\w])(?:` + role + `) "(?:` + name + `)(?:[^"\\]|\\.)*"` + marks + ` \[ref=(\w+)\]`,
-		`(?m)(?:^|[^\w])(?:` + role + `)` + marks + ` \[ref=(\w+)\]` + marks + `: "?(?:` + name + `)`,
-	}
-	if d.name == "chrome-devtools-mcp" {
-		forms = []string{`(?m)uid=(\S+) (?:` + role + `|StaticText) "(?:` + name + `)`, `(?m)uid=(\S+) (?:` + role +
-			`)[^\n]*(?:` + name + `)`,
-			`(?m)uid=(\S+) "(?:` + name + `)`} // text has no role there
-	}
-	if name == "" { // the first of the role
-		forms = []string{`(?m)(?:^|[^\w])(?:` + role + `)[^\n]*? \[ref=(\w+)\]`}
-		if d.name == "chrome-devtools-mcp" {
-			forms = []string{`(?m)uid=(\S+) (?:` + role + `)`}
-		}
-	}
-	for _, form := range forms {
+	for _, form := range d.forms(t[0], t[1]) {
 		if m := regexp.MustCompile(form).FindStringSubmatch(d.seen); m != nil {
 			return m[1]
 		}
 	}
-	return ""
-}
-
-// words are a text that stands in a row of a table without a ref of its own. A tool that
-// takes locators is given it as one: {"text": …}.
-func (d *driver) words(t target) string {
-	if t[1] == "" || !strings.Contains(d.schemas["act"], `"locator"`) {
-		return ""
-	}
-	m := regexp.MustCompile(`(?m)^[+~ ]*- row: (?:.*\| )?(` + t[1] + `)(?: \||$)`).FindStringSubmatch(d.seen)
-	if m != nil {
-		return `{"text_equals":` + strconv.Quote(m[1]) + `}`
-	}
-	return ""
+	return d.words(d, t)
 }
 
 const (
-	// maxSnapshots is how often an agent looks for what a step needs, and snapshotAgain how long it
-	// waits in between.
-	maxSnapshots  = 10
-	snapshotAgain = 300 * time.Millisecond
+	// maxSnapshots is how often an agent looks for what a step needs, and maxFailures how often it tries what failed.
+	maxSnapshots = 10
+	maxFailures  = 3
+	longestPause = 3 * time.Second
 )
 
-// do does a task on an application.
+// pause waits before the look of this number: each time twice as long, because a page that is slow now is so later.
+func pause(n int) {
+	if n > 0 {
+		time.Sleep(min(longestPause, 100*time.Millisecond<<n))
+	}
+}
+
+// planned is a step with the refs of what it acts on.
+type planned struct {
+	step
+	ref, to string
+}
+
+// do does a task on an application. The policy is one for all servers: a look, then all that can be done by what the
+// look showed, then a check. A server that takes several things in one call gets them in one.
 func (d *driver) do(ctx context.Context, address, dir string, t task) error {
 	d.spent = cost{}
-	d.seen = ""
-	d.reported = ""
-	d.last = ""
+	d.forget()
 	began := time.Now()
 	defer func() { d.spent.time = time.Since(began) }()
+	steps := make([]step, len(t.Steps))
 	for i, s := range t.Steps {
-		if err := d.step(ctx, address, s.as(d.who, dir)); err != nil {
+		steps[i] = s.as(d.who, dir)
+	}
+	for i := 0; i < len(steps); {
+		n, err := d.turn(ctx, address, steps[i:])
+		i += n
+		if err != nil {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
 	return nil
 }
 
-func (d *driver) step(ctx context.Context, address string, s step) error {
-	if s.Go != "" {
-		d.seen = ""
-		d.reported = ""
-		d.last = ""
-		err := d.goTo(ctx, address+s.Go)
-		if err == nil && !asks.MatchString(d.reported) {
-			return nil
-		}
-		if err != nil && !asks.MatchString(err.Error()) {
-			return err
-		}
-		// The page of the task before may ask something, such as whether to leave it.
-		if err := d.act(ctx, step{Dialog: true}, "", ""); err != nil {
-			return err
-		}
-		return d.goTo(ctx, address+s.Go)
+// forget is a new task: nothing was seen.
+func (d *driver) forget() {
+	d.seen = ""
+	d.reported = ""
+	d.last = ""
+}
+
+// turn does the first of the steps, and those after it that the same look shows. It answers how many are done.
+func (d *driver) turn(ctx context.Context, address string, steps []step) (int, error) {
+	first := steps[0]
+	switch {
+	case first.Go != "":
+		return 1, d.goTo(ctx, address+first.Go, wholeFor(steps[1:]))
+	case first.Expect != "":
+		return 1, d.check(ctx, regexp.MustCompile(first.Expect))
 	}
-	if s.Dialog || s.Press != "" || s.Type {
-		return d.act(ctx, s, "", "")
-	}
-	var expect *regexp.Regexp
-	if s.Expect != "" {
-		expect = regexp.MustCompile(s.Expect)
-		if expect.MatchString(d.reported) {
-			return nil // the answer of the act has said so
-		}
-	}
+	done := 0
+	failed := 0
 	var last error
-	failed := false
-	for n := range maxSnapshots {
-		if n > 0 {
-			time.Sleep(snapshotAgain) // an agent that sees nothing yet looks again
-		}
-		if d.seen == "" || n > 0 {
-			last = d.snapshot(ctx)
+	for n := 0; n < maxSnapshots && done == 0; n++ {
+		pause(n) // an agent that sees nothing yet looks again
+		if first.target() != (target{}) && (d.seen == "" || n > 0) {
+			last = d.look(ctx, n > 0)
 			if last != nil {
 				continue
 			}
 		}
-		if expect != nil {
-			if expect.MatchString(d.seen) {
-				return nil
-			}
+		plan := d.plan(steps)
+		if len(plan) == 0 {
 			continue
 		}
-		ref, to := d.find(s.target()), ""
-		if ref == "" {
-			ref = d.words(s.target())
+		done, last = d.batch(ctx, plan, wholeFor(steps[len(plan):]))
+		failed++
+		if last == nil || failed == maxFailures {
+			return done, last
+		}
+		d.seen = "" // what was seen is past: an agent that is told of a failure looks again and tries once more
+		if done > 0 {
+			return done, nil // what failed is the first of the next turn
+		}
+	}
+	if last != nil {
+		return done, last
+	}
+	return done, fmt.Errorf("no %s %q in %.800s", first.target()[0], first.target()[1], d.seen)
+}
+
+// wholeFor says whether the next step needs a look that shows texts.
+func wholeFor(next []step) bool {
+	return len(next) == 0 || next[0].Expect != ""
+}
+
+// plan is what can be done by what was seen: the first steps whose targets it shows. What answers a dialog stands
+// alone, because no look shows that it will come.
+func (d *driver) plan(steps []step) []planned {
+	var out []planned
+	for _, s := range steps {
+		if s.Go != "" || s.Expect != "" || s.Dialog && len(out) > 0 {
+			break
+		}
+		one := planned{step: s}
+		if s.target() != (target{}) {
+			one.ref = d.find(s.target())
+			if one.ref == "" {
+				break
+			}
 		}
 		if s.To != (target{}) {
-			to = d.find(s.To)
-			if to == "" {
-				continue
+			one.to = d.find(s.To)
+			if one.to == "" {
+				break
 			}
 		}
-		if ref == "" {
-			continue
+		out = append(out, one)
+		if s.Dialog {
+			break
 		}
-		last = d.act(ctx, s, ref, to)
-		if last == nil || failed {
-			return last
+	}
+	return out
+}
+
+// check looks until what is expected is there.
+func (d *driver) check(ctx context.Context, expect *regexp.Regexp) error {
+	if expect.MatchString(d.reported) || expect.MatchString(d.seen) {
+		return nil // the answer of the act has said so
+	}
+	var last error
+	for n := range maxSnapshots {
+		pause(n)
+		last = d.look(ctx, true)
+		if last == nil && expect.MatchString(d.seen) {
+			return nil
 		}
-		failed = true // an agent that is told of a failure looks again and tries once more
 	}
 	if last != nil {
 		return last
 	}
-	if expect != nil {
-		return fmt.Errorf("nothing fits %s in %.800s", s.Expect, d.seen)
+	return fmt.Errorf("nothing fits %s in %.800s", expect, d.seen)
+}
+
+// goTo goes to an address and looks.
+func (d *driver) goTo(ctx context.Context, url string, whole bool) error {
+	d.forget()
+	err := d.open(ctx, d, url, whole)
+	if err == nil && !asks.MatchString(d.reported) {
+		return nil
 	}
-	return fmt.Errorf("no %s %q in %.800s", s.target()[0], s.target()[1], d.seen)
+	if err != nil && !asks.MatchString(err.Error()) {
+		return err
+	}
+	// The page of the task before may ask something, such as whether to leave it.
+	if _, err := d.batch(ctx, []planned{{step: step{Dialog: true}}}, false); err != nil {
+		return err
+	}
+	d.forget()
+	return d.open(ctx, d, url, whole)
+}
+
+// look looks at the page.
+func (d *driver) look(ctx context.Context, whole bool) error {
+	return d.snapshot(ctx, d, whole)
+}
+
+// batch does what is planned, and looks where that is one call with it.
+func (d *driver) batch(ctx context.Context, plan []planned, whole bool) (int, error) {
+	return d.act(ctx, d, plan, whole)
 }

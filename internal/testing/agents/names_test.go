@@ -51,6 +51,7 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 	}
 	n := names{host: host, found: map[string]bool{}}
 	d := &driver{
+		dialect:   outrider{},
 		name:      "outrider",
 		who:       "n",
 		codec:     codec,

@@ -498,6 +498,16 @@ const scrollAgain = 400;
 /** Milliseconds between two searches for new closed shadow roots. */
 const hostsAgain = 500;
 
+/**
+ * leaveField takes the focus from the text box that has it, as the click that waits will. Many pages read a box when it
+ * is left, and enable their buttons then.
+ */
+function leaveField(node) {
+  const active = activeElement();
+  const tag = active && active !== node ? tagOf(active) : '';
+  if (tag === 'input' || tag === 'textarea') protoCall(active, 'blur');
+}
+
 async function actInTime(args, first, attempts, view) {
   const deadline = performance.now() + (args.timeout_ms || 0);
   const left = () => deadline - performance.now();
@@ -507,6 +517,7 @@ async function actInTime(args, first, attempts, view) {
   let hostsAt = performance.now() + (args.hosts_in || 0); // when to search again for elements that hide what is in them
   let rested = false; // the end of its own movement was waited for
   let restless = false; // the element moved at the last probe
+  let leaveAt = args.click ? performance.now() + scrollAgain : Infinity; // when a box is left for a disabled control
   const pierce = args.locator.pierce ?? isExtended(args.locator);
   for (;;) {
     const worth =
@@ -577,6 +588,10 @@ async function actInTime(args, first, attempts, view) {
         evidence: fault.evidence
       };
     }
+    if (state.reason === 'disabled' && performance.now() >= leaveAt) {
+      leaveAt = Infinity;
+      leaveField(state.node);
+    }
     const waited = state;
     // Whatever the probe below finds, the page gets a frame between two rounds.
     if (waited.reason !== 'not_found') await nextFrame();
@@ -586,7 +601,8 @@ async function actInTime(args, first, attempts, view) {
       next.reason !== waited.reason ||
       next.node !== waited.node ||
       next.over !== waited.over ||
-      (next.reason === 'covered' && performance.now() >= again);
+      (next.reason === 'covered' && performance.now() >= again) ||
+      (next.reason === 'disabled' && performance.now() >= leaveAt);
     state =
       (await waitUntil(
         () => {

@@ -60,7 +60,7 @@ func commandLine(o *Options, dir string) []string {
 		// the same one; load it again.
 		"--disable-back-forward-cache",
 
-		"--disable-features=" + DisabledFeatures,
+		"--disable-features=" + disabledFeatures(o),
 		"--window-size=" + strconv.Itoa(WindowWidth) + "," + strconv.Itoa(WindowHeight),
 	}
 	if !o.Headed {
@@ -98,6 +98,13 @@ func commandLine(o *Options, dir string) []string {
 const DisabledFeatures = "Translate,OptimizationHints,OptimizationGuideModelDownloading,MediaRouter," +
 	"DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,Prerender2," +
 	"PaintHolding,LensOverlay,DestroyProfileOnBrowserClose,WebUIOmniboxPopup,WebUIOmniboxAimPopup"
+
+func disabledFeatures(o *Options) string {
+	if o.NoSpareRenderer {
+		return DisabledFeatures + ",SpareRendererForSitePerProcess"
+	}
+	return DisabledFeatures
+}
 
 // mousePresence makes (hover: hover) and (pointer: fine) match, as they do where a
 // mouse is on the desk: our input is a mouse's. A machine without one says that

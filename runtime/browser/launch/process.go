@@ -49,6 +49,9 @@ type Options struct {
 	Proxy string
 	// NoSandbox turns Chromium's sandbox off: see NeedsNoSandbox.
 	NoSandbox bool
+	// NoSpareRenderer has Chromium keep no renderer ready for the next document of each browser context. Each
+	// costs 50 ms of a processor, and saves them where a tab goes to another site.
+	NoSpareRenderer bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
 	// Secrets are texts that no variable of the browser's environment may hold.
