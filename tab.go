@@ -207,6 +207,10 @@ func (t *Tab) site(ctx context.Context, arguments runtime.Site) (runtime.Reply, 
 	return t.do(ctx, runtime.SiteTool, arguments, false)
 }
 
+// stopWait is how long after the end of its context a call may take to say what it was doing, and to see to it that
+// nothing acts later.
+const stopWait = 30 * time.Millisecond
+
 func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool) (runtime.Reply, error) {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
@@ -215,8 +219,12 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 		)
 	}
 	call := runtime.Call{
-		ID: uuid.NewString(), Name: name, Arguments: raw, OwnWords: ownWords,
-		Target: runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
+		ID:        uuid.NewString(),
+		Name:      name,
+		Arguments: raw,
+		OwnWords:  ownWords,
+		Target:    runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
+		StopWait:  stopWait,
 	}
 	own := ctx
 	if _, ok := ctx.Deadline(); ok {
@@ -238,8 +246,11 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 	}
 	reply := t.session.host.Do(ctx, call)
 	if reply.Err != nil {
-		err := endedBy(own, call.Timeout, reply.Err)
-		err.(*Error).Steps = reply.Steps
+		err := endedBy(own, call.Timeout, reply.Err).(*Error)
+		err.Steps = reply.Steps
+		if err.ended != nil && (err.Code == Code(fault.HandlerTimeout) || err.Code == Code(fault.Cancelled)) {
+			err.Message = name + ": " + err.Message
+		}
 		return reply, err
 	}
 	return reply, nil

@@ -40,6 +40,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if j.call.Next {
 		ctx = primitives.BeforeNext(ctx)
 	}
+	if j.call.StopWait > 0 {
+		ctx = primitives.Punctual(ctx, j.call.StopWait)
+	}
 	switch {
 	case j.call.Name == LaterEffects && j.call.Watcher != "":
 		return h.later(ctx, t, j, args)

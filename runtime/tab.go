@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -415,7 +416,8 @@ func (j *job) expire() {
 	j.mu.Lock()
 	started := j.started
 	if started && !j.finished {
-		j.deadline = time.AfterFunc(stopWaitOf(j.call.Timeout), func() { j.fail(fault.From(j.ctx.Err())) })
+		wait := cmp.Or(j.call.StopWait, stopWaitOf(j.call.Timeout))
+		j.deadline = time.AfterFunc(wait, func() { j.fail(fault.From(j.ctx.Err())) })
 	}
 	j.mu.Unlock()
 	if !started {
