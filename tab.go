@@ -207,10 +207,6 @@ func (t *Tab) site(ctx context.Context, arguments runtime.Site) (runtime.Reply, 
 	return t.do(ctx, runtime.SiteTool, arguments, false)
 }
 
-// stopWait is how long after the end of its context a call may take to say what it was doing, and to see to it that
-// nothing acts later.
-const stopWait = 30 * time.Millisecond
-
 func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool) (runtime.Reply, error) {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
@@ -224,7 +220,7 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 		Arguments: raw,
 		OwnWords:  ownWords,
 		Target:    runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
-		StopWait:  stopWait,
+		Punctual:  true,
 	}
 	own := ctx
 	if _, ok := ctx.Deadline(); ok {

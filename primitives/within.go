@@ -54,6 +54,15 @@ func AnswerMargin(ctx context.Context, left, most time.Duration) time.Duration {
 	return min(max(left, 0)/5, most)
 }
 
+type actingKey struct{}
+
+// Acting is the context of a primitive that can change the page. A page call that is given up in it is waited for,
+// until it has begun, so that it does not act later.
+func Acting(ctx context.Context) context.Context { return context.WithValue(ctx, actingKey{}, true) }
+
+// IsActing reports whether ctx is one of Acting.
+func IsActing(ctx context.Context) bool { return ctx.Value(actingKey{}) != nil }
+
 type punctualKey struct{}
 
 // Punctual is the context of a call whose caller wants all of its time but margin.

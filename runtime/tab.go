@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -416,8 +415,7 @@ func (j *job) expire() {
 	j.mu.Lock()
 	started := j.started
 	if started && !j.finished {
-		wait := cmp.Or(j.call.StopWait, stopWaitOf(j.call.Timeout))
-		j.deadline = time.AfterFunc(wait, func() { j.fail(fault.From(j.ctx.Err())) })
+		j.deadline = time.AfterFunc(stopWaitOf(j.call.Timeout), func() { j.fail(fault.From(j.ctx.Err())) })
 	}
 	j.mu.Unlock()
 	if !started {

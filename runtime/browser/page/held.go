@@ -1,8 +1,10 @@
 package page
 
 import (
+	"context"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
@@ -13,8 +15,8 @@ const (
 	blockedFor = 2 * time.Second
 	// blockedProbe is how long an empty call may take to be answered meanwhile.
 	blockedProbe = 500 * time.Millisecond
-	// begunWithin is how long a call that is given up waits until it has begun at most.
-	begunWithin = 20 * time.Millisecond
+	// begunWithin is how long whoever gives a call up waits at most until the page has begun it, or handled its input.
+	begunWithin = 150 * time.Millisecond
 )
 
 // interruptBlockingScript ends what blocks the page's thread after a call on it ran out
@@ -22,9 +24,9 @@ const (
 // every later call waiting too. A thread that answers an empty call is left alone, and
 // so is one that was blocked for less than blockedFor. began is when the call was sent.
 //
-// It returns when the empty call is answered, but soon in any case. A session runs its commands in order: after the
-// answer the call that was given up does not begin any more.
-func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
+// Of a primitive that acts it returns when the empty call is answered, but soon in any case. A session runs its
+// commands in order: after the answer the call that was given up does not begin any more.
+func (p *Page) interruptBlockingScript(ctx context.Context, at resolvedFrame, began time.Time) {
 	answered := make(chan struct{})
 	p.client.Post(cdp.Command{
 		Session: at.session.ID,
@@ -32,7 +34,11 @@ func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
 		Params:  []byte(`{"expression":"0"}`),
 		OnReply: func(cdp.Reply) { close(answered) },
 	})
-	soon := time.NewTimer(begunWithin)
+	wait := time.Duration(0)
+	if primitives.IsActing(ctx) {
+		wait = begunWithin
+	}
+	soon := time.NewTimer(wait)
 	defer soon.Stop()
 	select {
 	case <-answered:
