@@ -119,6 +119,17 @@ func (r *recorders) end(ended *Recording) {
 	}
 }
 
+// endOf ends the recording of a session that is closed.
+func (r *recorders) endOf(group string) error {
+	r.mu.Lock()
+	recording := r.list[group]
+	r.mu.Unlock()
+	if recording == nil {
+		return nil
+	}
+	return recording.Close()
+}
+
 // of is the recorder of a session, nil for none.
 func (r *recorders) of(group string) *capture.Recorder {
 	r.mu.Lock()

@@ -3,6 +3,7 @@ package outrider
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
@@ -80,7 +81,7 @@ func (s *Session) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		if s.group != nil {
-			s.closeErr = fromFault(s.group.Close(ctx))
+			s.closeErr = errors.Join(s.recorders.endOf(s.group.ID()), fromFault(s.group.Close(ctx)))
 			return
 		}
 		s.closeErr = fromFault(s.host.Close(ctx))
