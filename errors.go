@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -61,6 +62,15 @@ func (e *Error) Is(target error) bool {
 		return e.Code == t.Code
 	}
 	return false
+}
+
+// tell adds to the evidence.
+func (e *Error) tell(name string, value any) {
+	e.Evidence = maps.Clone(e.Evidence)
+	if e.Evidence == nil {
+		e.Evidence = map[string]any{}
+	}
+	e.Evidence[name] = value
 }
 
 // fromFault returns err as an *Error, nil for nil.

@@ -394,7 +394,8 @@ var mayImport = map[string][]string{
 	"outridertest": {".", "client"},
 	// the Go library
 	".": {
-		"client", "internal/jsonout", "internal/mask", "runtime", "runtime/browser", "primitives", "primitives/catalog",
+		"client", "evidence/capture", "evidence/record", "evidence/trace", "internal/jsonout", "internal/mask",
+		"runtime", "runtime/browser", "primitives", "primitives/catalog",
 		"primitives/fault", "primitives/quirks", "projection/expr", "sites", "primitives/address",
 	},
 	"cmd/outrider":            {"internal/lazyregexp", "..."},

@@ -389,10 +389,13 @@ func (l Locator) patience(ctx context.Context) time.Duration {
 }
 
 // answerMargin is kept of a caller's time for the answer of a wait that a call ends itself.
-const answerMargin = 40 * time.Millisecond
+const answerMargin = 25 * time.Millisecond
 
 // patient calls for what waits until its context ends: an error that comes then is that of the deadline too.
-type patient struct{ tab *Tab }
+type patient struct {
+	tab   *Tab
+	query *client.Query // what it waits for, nil where that is no element
+}
 
 // impatient are the codes that no wait changes.
 var impatient = []fault.Code{fault.InvalidInput, fault.InvalidSelector, fault.MultipleTargets, fault.PermissionDenied}
@@ -401,16 +404,20 @@ func (p patient) CallInto(ctx context.Context, primitive string, arguments, resu
 	timeout := timeOf(ctx)
 	err := p.tab.CallInto(ctx, primitive, arguments, result)
 	e, ok := err.(*Error)
-	if !ok || e.ended != nil || timeout == 0 || slices.Contains(impatient, fault.Code(e.Code)) {
+	if !ok {
 		return err
 	}
-	if timeOf(ctx) <= min(timeout/5, longestReserve) {
+	if e.ended == nil && timeout > 0 && !slices.Contains(impatient, fault.Code(e.Code)) &&
+		timeOf(ctx) <= min(timeout/5, longestReserve) {
 		e.ended = context.DeadlineExceeded
+	}
+	if e.ended != nil && p.query != nil && e.Evidence["locator"] == nil {
+		e.tell("locator", *p.query)
 	}
 	return err
 }
 
-func (l Locator) caller() client.Caller { return patient{l.tab} }
+func (l Locator) caller() client.Caller { return patient{l.tab, &l.query} }
 
 func (l Locator) wait(ctx context.Context) *int { return new(int(l.patience(ctx).Milliseconds())) }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -211,83 +210,4 @@ func TestValuesNameWhatIsMissing(t *testing.T) {
 	if _, err := outrider.Evaluate[int](ctx, tab, `'a'`); !errors.Is(err, outrider.Code("invalid_result")) {
 		t.Errorf("a string as a number: %v", err)
 	}
-}
-
-// The deadline of the context is the deadline of the call, whatever it waits for.
-func TestDeadlinesOfLocators(t *testing.T) {
-	tab := locatorTab(t, `<button disabled>Off</button>`)
-	none := tab.ByRole("button", "None")
-	for name, call := range map[string]func(context.Context) error{
-		"text":  func(ctx context.Context) error { _, err := none.Text(ctx); return err },
-		"click": none.Click,
-		"off":   tab.ByRole("button", "Off").Click,
-		"fill":  func(ctx context.Context) error { return none.Fill(ctx, "x") },
-		"wait":  func(ctx context.Context) error { return none.Wait(ctx, "visible") },
-		"url":   func(ctx context.Context) error { return tab.WaitURL(ctx, "/none") },
-		"script": func(ctx context.Context) error {
-			_, err := outrider.Evaluate[int](ctx, tab, "new Promise(() => {})")
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
-			defer cancel()
-			err := call(ctx)
-			deadline, _ := ctx.Deadline()
-			var e *outrider.Error
-			if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &e) || e.Code == "" {
-				t.Errorf("the error is %v", err)
-			}
-			t.Logf("%s: %v after the deadline: %v", name, time.Since(deadline).Round(time.Millisecond), err)
-		})
-	}
-}
-
-// What is cancelled returns, the tab works on, and nothing acts after the return.
-func TestCancelledAtRandom(t *testing.T) {
-	tab := locatorTab(t, `<button onclick="window.n = (window.n || 0) + 1">Count</button><input aria-label=In>`)
-	button, input := tab.ByRole("button", "Count"), tab.ByLabel("In")
-	calls := 200
-	var late []time.Duration
-	for i := range calls {
-		ctx, cancel := context.WithCancel(t.Context())
-		var cancelled time.Time
-		timer := time.AfterFunc(rand.N(12*time.Millisecond), func() { cancelled = time.Now(); cancel() })
-		var err error
-		switch i % 4 {
-		case 0:
-			err = button.Click(ctx)
-		case 1:
-			err = input.Fill(ctx, "text")
-		case 2:
-			_, err = button.Text(ctx)
-		case 3:
-			_, err = tab.ByRole("button", "None").Text(ctx)
-		}
-		back := time.Now()
-		if timer.Stop() {
-			cancel()
-		} else {
-			<-ctx.Done()
-			if d := back.Sub(cancelled); d > 50*time.Millisecond {
-				late = append(late, d)
-			}
-		}
-		var e *outrider.Error
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("call %d: %v", i, err)
-		}
-		if i%20 == 0 {
-			before, err := outrider.Evaluate[int](t.Context(), tab, "window.n || 0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			later := "new Promise(done => setTimeout(() => done(window.n || 0), 50))"
-			after, err := outrider.Evaluate[int](t.Context(), tab, later)
-			if err != nil || after != before {
-				t.Errorf("call %d: %d clicks, then %d, %v", i, before, after, err)
-			}
-		}
-	}
-	t.Logf("%d of %d returned later than 50 ms: %v", len(late), calls, late)
 }

@@ -66,6 +66,8 @@ type Options struct {
 	// ExpressionEngine evaluates the JSONata of maps: "native" (the default) or
 	// "blues", which needs the installed outrider binary for its workers.
 	ExpressionEngine string
+	// Record has what the pages request and write to the console told to recordings: see [Session.Record].
+	Record bool
 	// Logger gets names, sizes and times, never text of pages or typed text.
 	// Nil discards.
 	Logger *slog.Logger

@@ -88,8 +88,11 @@ func (t *Tab) WaitIdle(ctx context.Context, quiet time.Duration) error {
 }
 
 func (t *Tab) waitFor(ctx context.Context, condition client.PageWaitCondition) error {
-	_, err := client.PageWait(ctx, patient{t}, client.PageWaitArgs{
+	_, err := client.PageWait(ctx, patient{t, nil}, client.PageWaitArgs{
 		Conditions: []client.PageWaitCondition{condition}, TimeoutMS: t.root().wait(ctx),
 	})
+	if e, ok := err.(*Error); ok && e.ended != nil {
+		e.tell("waited_for", condition)
+	}
 	return err
 }

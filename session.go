@@ -3,6 +3,7 @@ package outrider
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"slices"
@@ -20,9 +21,10 @@ type Session struct {
 	engine io.Closer // nil for an isolated session, which shares its host
 	group  *runtime.Workspace
 
-	watchdog *watchdog
-	logger   *slog.Logger
-	timeout  time.Duration // of a call without a deadline, 0 for the default
+	watchdog  *watchdog
+	recorders *recorders
+	logger    *slog.Logger
+	timeout   time.Duration // of a call without a deadline, 0 for the default
 
 	end   context.CancelFunc // ends the iterators of Events
 	ended context.Context
@@ -49,6 +51,8 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	recorders := newRecorders(o.Record, options.Secrets)
+	options.Recorder = recorders
 	timeout := timeOf(ctx)
 	h, err := runtime.Open(ctx, options)
 	if err != nil {
@@ -58,6 +62,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	s := newSession(h, options.Engine, nil, w)
 	s.timeout = o.CallTimeout
 	s.logger = o.Logger
+	s.recorders = recorders
 	return s, nil
 }
 
@@ -76,7 +81,7 @@ func (s *Session) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		if s.group != nil {
-			s.closeErr = fromFault(s.group.Close(ctx))
+			s.closeErr = errors.Join(s.recorders.endOf(s.group.ID()), fromFault(s.group.Close(ctx)))
 			return
 		}
 		s.closeErr = fromFault(s.host.Close(ctx))
@@ -99,6 +104,7 @@ func (s *Session) NewSession(ctx context.Context, address string) (*Session, err
 	isolated := newSession(s.host, nil, group, s.watchdog)
 	isolated.timeout = s.timeout
 	isolated.logger = s.logger
+	isolated.recorders = s.recorders
 	if _, err := isolated.NewTab(ctx, address); err != nil {
 		_ = isolated.Close()
 		return nil, err

@@ -215,8 +215,12 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 		)
 	}
 	call := runtime.Call{
-		ID: uuid.NewString(), Name: name, Arguments: raw, OwnWords: ownWords,
-		Target: runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
+		ID:        uuid.NewString(),
+		Name:      name,
+		Arguments: raw,
+		OwnWords:  ownWords,
+		Target:    runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id},
+		Punctual:  true,
 	}
 	own := ctx
 	if _, ok := ctx.Deadline(); ok {
@@ -238,8 +242,11 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 	}
 	reply := t.session.host.Do(ctx, call)
 	if reply.Err != nil {
-		err := endedBy(own, call.Timeout, reply.Err)
-		err.(*Error).Steps = reply.Steps
+		err := endedBy(own, call.Timeout, reply.Err).(*Error)
+		err.Steps = reply.Steps
+		if err.ended != nil && (err.Code == Code(fault.HandlerTimeout) || err.Code == Code(fault.Cancelled)) {
+			err.Message = name + ": " + err.Message
+		}
 		return reply, err
 	}
 	return reply, nil

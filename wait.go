@@ -48,7 +48,7 @@ func (t *Tab) WaitDownload(ctx context.Context, act func() error) (*Download, er
 	}
 	for {
 		patience := max(1, int(t.root().patience(ctx).Milliseconds()))
-		d, err := client.DownloadWait(ctx, patient{t}, client.DownloadWaitArgs{TimeoutMS: patience})
+		d, err := client.DownloadWait(ctx, patient{t, nil}, client.DownloadWaitArgs{TimeoutMS: patience})
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package outridertest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider"
-	"github.com/outrider-run/outrider/client"
 )
 
 // Expectation is what a target must be, within [Page.Patience]. An assertion that does not come true fails the test.
@@ -242,61 +240,4 @@ func (e Expectation) Count(want int) {
 	e.judge(fmt.Sprintf("%d elements", want), outrider.Reading{}, func(found *outrider.Elements) (bool, string) {
 		return (found.Count == want) != e.not, fmt.Sprintf("%d elements", found.Count)
 	})
-}
-
-// ExpectURL: the address of the page is this: a glob when it has a star, else a part of it.
-func (p *Page) ExpectURL(want string) {
-	p.t.Helper()
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	raw, err := json.Marshal(want)
-	if err == nil {
-		_, err = client.PageWait(ctx, p.tab, client.PageWaitArgs{
-			Conditions: []client.PageWaitCondition{{URL: raw}}, TimeoutMS: new(int(p.Patience.Milliseconds())),
-		})
-	}
-	if err != nil {
-		p.t.Fatalf("expected the address %s\n\tfound    %s", want, p.tab.URL())
-	}
-}
-
-// ExpectTitle: the title of the page is this.
-func (p *Page) ExpectTitle(want string) {
-	p.t.Helper()
-	p.Target(p.tab.Find(client.Query{Selector: "head > title"})).Expect().Text(want)
-}
-
-// ExpectNoConsoleErrors fails the test when the page wrote errors to its console since the test began, or threw any.
-func (p *Page) ExpectNoConsoleErrors() {
-	p.t.Helper()
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	r, err := client.ConsoleList(ctx, p.tab, client.ConsoleListArgs{Levels: []string{"error"}})
-	p.must("reading the console", err)
-	var all []string
-	for _, e := range r.Entries {
-		all = append(all, "\n\t"+e.Text)
-	}
-	if len(all) > 0 {
-		p.t.Fatalf("expected no console errors, found %d:%s", len(all), strings.Join(all, ""))
-	}
-}
-
-// ExpectNoFailedRequests fails the test when a request of the page failed since the test began, or was answered with
-// a status of 400 or more.
-func (p *Page) ExpectNoFailedRequests() {
-	p.t.Helper()
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	r, err := client.NetworkList(ctx, p.tab, client.NetworkListArgs{Limit: 1000})
-	p.must("reading requests", err)
-	var all []string
-	for _, e := range r.Entries {
-		if e.Status >= 400 || e.State == "failed" && !e.Cancelled {
-			all = append(all, fmt.Sprintf("\n\t%s %s: %d %s", e.Method, e.URL, e.Status, e.Failure))
-		}
-	}
-	if len(all) > 0 {
-		p.t.Fatalf("expected no failed requests, found %d:%s", len(all), strings.Join(all, ""))
-	}
 }

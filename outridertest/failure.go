@@ -10,9 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"time"
 
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/client"
@@ -78,99 +76,6 @@ func keepAll(ctx context.Context, tab *outrider.Tab, dir string) (failed []error
 	}
 	write("requests.txt", []byte(lines.String()), err)
 	return failed
-}
-
-// refs are what changes between two runs of an outline.
-var refs = regexp.MustCompile(` \[ref=[a-z0-9]+\]`)
-
-// ExpectSnapshot: the outline of the page, without refs, is that of the file NAME.txt of testdata. The flag
-// -outrider.update writes it.
-func (p *Page) ExpectSnapshot(name string) {
-	p.t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	var got string
-	read := func() {
-		p.t.Helper()
-		ctx, cancel := p.within(p.Patience)
-		defer cancel()
-		text, err := p.tab.Snapshot(ctx)
-		p.must("reading the page", err)
-		got = refs.ReplaceAllString(text, "")
-	}
-	if *update {
-		read()
-		p.write(path, []byte(got))
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		p.t.Fatalf("%v; -outrider.update writes it", err)
-	}
-	for until := time.Now().Add(p.Patience); ; {
-		before := p.state()
-		read()
-		if got == string(want) {
-			return
-		}
-		if time.Now().After(until) {
-			p.t.Fatalf("the page is not that of %s\n--- want\n%s\n--- got\n%s", path, want, got)
-		}
-		ctx, cancel := p.within(p.Patience)
-		_, err := p.tab.BySelector("html").Changed(ctx, outrider.Reading{}, before, time.Until(until))
-		cancel()
-		if err != nil && !again(err) {
-			p.must("waiting for the page", err)
-		}
-	}
-}
-
-// state is that of the whole document now.
-func (p *Page) state() string {
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	found, err := p.tab.BySelector("html").Read(ctx, outrider.Reading{})
-	if err != nil {
-		return ""
-	}
-	return found.State
-}
-
-func (p *Page) write(path string, data []byte) {
-	p.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// ExpectPicture: what the viewport shows is the file NAME.png of testdata, but for at most so many pixels. The flag
-// -outrider.update writes it. Pictures differ between browsers and machines: keep them for one of each.
-func (p *Page) ExpectPicture(name string, differing int) {
-	p.t.Helper()
-	path := filepath.Join("testdata", name+".png")
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	got, err := p.tab.Screenshot(ctx)
-	p.must("taking a picture", err)
-	if *update {
-		p.write(path, got)
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		p.t.Fatalf("%v; -outrider.update writes it", err)
-	}
-	n, err := differs(want, got)
-	if err != nil || n > differing {
-		dir := p.t.ArtifactDir()
-		_ = os.WriteFile(filepath.Join(dir, filepath.Base(name)+".got.png"), got, 0o644)
-		if err != nil {
-			p.t.Fatalf("%s: %v", path, err)
-		}
-		p.t.Fatalf("%s: %d pixels differ, at most %d may; the picture is in %s", path, n, differing, dir)
-	}
 }
 
 // differs counts the pixels that are not equal.

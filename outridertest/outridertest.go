@@ -17,19 +17,23 @@
 // # When a test fails
 //
 // The log says the locator, what was found, and the nearest names. The folder of t.ArtifactDir gets page.png, page.txt,
-// console.txt and requests.txt. go test -artifacts keeps it.
+// console.txt, requests.txt and two traces: trace.zip for the viewer of Playwright, trace.rec for outrider trace.
+// go test -artifacts keeps it.
 //
 // # Flags
 //
 //	-outrider.headed    show the browser's window
 //	-outrider.slow 1s   wait so long between two acts
+//	-outrider.trace     on (also of tests that pass), off, or fail, the default
 //	-outrider.update    write the files that Snapshot and Picture compare with
 package outridertest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -41,6 +45,7 @@ import (
 var (
 	headed = flag.Bool("outrider.headed", false, "show the browser's window")
 	slow   = flag.Duration("outrider.slow", 0, "wait so long between two acts")
+	traced = flag.String("outrider.trace", "fail", "keep a trace of each test: on, off, or fail, of those that fail")
 	update = flag.Bool("outrider.update", false, "write the files that snapshots and pictures are compared with")
 )
 
@@ -61,6 +66,7 @@ var shared struct {
 
 // options are those of a browser for tests.
 func options(o outrider.Options) outrider.Options {
+	o.Record = *traced != "off"
 	o.Browser.Headed = o.Browser.Headed || *headed
 	if *slow > 0 {
 		o.Pacing = slow
@@ -101,8 +107,10 @@ type Page struct {
 	// Patience is how long an act waits for its element, and an assertion for its condition. [Tab] sets 5 s.
 	Patience time.Duration
 
-	t   testing.TB
-	tab *outrider.Tab
+	t         testing.TB
+	tab       *outrider.Tab
+	session   *outrider.Session
+	recording *outrider.Recording // nil where nothing is recorded
 }
 
 // Tab opens a page with cookies and storage of its own in the shared browser. "" is an empty page.
@@ -137,17 +145,25 @@ func TabWith(t testing.TB, address string, o outrider.Options) *Page {
 // opened is the page of a session that ends with the test.
 func opened(t testing.TB, s *outrider.Session, address string) *Page {
 	t.Helper()
-	p := &Page{Patience: patience, t: t, tab: s.Tab()}
+	p := &Page{Patience: patience, t: t, tab: s.Tab(), session: s}
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.keep()
 		}
+		p.keepTrace()
 		if err := s.Close(); err != nil {
 			t.Logf("closing the tab: %v", err)
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), openPatience)
 	defer cancel()
+	if *traced != "off" {
+		recording, err := s.Record()
+		if err != nil {
+			t.Fatalf("recording: %v", err)
+		}
+		p.recording = recording
+	}
 	// What is recorded begins with the first question.
 	if _, err := client.ConsoleList(ctx, p.tab, client.ConsoleListArgs{}); err != nil {
 		t.Fatalf("recording the console: %v", err)
@@ -250,6 +266,29 @@ func (p *Page) keep() {
 		p.t.Logf("keeping what the page showed: %v", err)
 	}
 	p.t.Logf("the page %s is in %s", p.tab.URL(), dir)
+}
+
+// keepTrace ends the recording, and writes it where it is wanted.
+func (p *Page) keepTrace() {
+	p.t.Helper()
+	if p.recording == nil {
+		return
+	}
+	var err error
+	if p.t.Failed() || *traced == "on" {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), endPatience)
+		defer cancel()
+		dir := p.t.ArtifactDir()
+		err = errors.Join(
+			p.recording.Save(ctx, filepath.Join(dir, "trace.rec")),
+			p.recording.Save(ctx, filepath.Join(dir, "trace.zip")),
+		)
+	} else {
+		err = p.recording.Close()
+	}
+	if err != nil {
+		p.t.Logf("keeping the trace: %v", err)
+	}
 }
 
 func quoted(text string) string { return fmt.Sprintf("%q", text) }

@@ -73,10 +73,14 @@ func TestPage(t *testing.T) {
 	page.BySelector("li").Expect().Count(2)
 	page.BySelector("li").Expect().Not().Count(3)
 	page.BySelector("#said").Expect().Attribute("data-testid", "said")
-	page.ExpectTitle("Shop")
-	page.ExpectURL("127.0.0.1")
-	page.ExpectNoConsoleErrors()
-	page.ExpectSnapshot("shop")
+	page.Expect().Title("Shop")
+	page.Expect().Not().Title("Shops")
+	page.Expect().URL("127.0.0.1")
+	page.Expect().Not().URL("/else")
+	page.Expect().NoConsoleErrors()
+	page.Expect().NoFailedRequests()
+	page.Expect().Snapshot("shop")
+	page.Expect().Not().Snapshot("other")
 	var n int
 	page.Evaluate("document.links.length + 3", &n)
 	if n != 3 {
@@ -156,6 +160,7 @@ func TestFailureSaysWhatWasFound(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"page.png": "PNG", "page.txt": "Order", "console.txt": "Broken", "requests.txt": "/none",
+		"trace.zip": "trace.network", "trace.rec": "outrider-recording",
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.Contains(string(data), want) {
@@ -178,10 +183,12 @@ func TestFailures(t *testing.T) {
 		"several":  {func(p *outridertest.Page) { p.BySelector("li").Expect().Not().Text("x") }, "2 elements"},
 		"none":     {func(p *outridertest.Page) { p.BySelector("b").Expect().Not().Text("x") }, "0 elements"},
 		"hidden":   {func(p *outridertest.Page) { p.ByTestID("said").Expect().Hidden() }, "is visible"},
-		"console":  {func(p *outridertest.Page) { p.ExpectNoConsoleErrors() }, "Broken"},
-		"requests": {func(p *outridertest.Page) { p.ExpectNoFailedRequests() }, "/none: 404"},
-		"address":  {func(p *outridertest.Page) { p.ExpectURL("/else") }, "found    http"},
-		"snapshot": {func(p *outridertest.Page) { p.ExpectSnapshot("other") }, "--- got"},
+		"console":  {func(p *outridertest.Page) { p.Expect().NoConsoleErrors() }, "Broken"},
+		"requests": {func(p *outridertest.Page) { p.Expect().NoFailedRequests() }, "/none: 404"},
+		"address":  {func(p *outridertest.Page) { p.Expect().URL("/else") }, "found    http"},
+		"title":    {func(p *outridertest.Page) { p.Expect().Not().Title("Shop") }, "not the title"},
+		"here":     {func(p *outridertest.Page) { p.Expect().Not().URL("127.0.0.1") }, "not the address"},
+		"snapshot": {func(p *outridertest.Page) { p.Expect().Snapshot("other") }, "--- got"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

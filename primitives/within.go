@@ -46,8 +46,29 @@ func Spent(ctx context.Context) time.Duration {
 }
 
 // AnswerMargin is what is kept of the time that is left, for an answer that says more than that the time is over:
-// a fifth, at most most.
-func AnswerMargin(left, most time.Duration) time.Duration { return min(max(left, 0)/5, most) }
+// a fifth, at most most, or what Punctual allows.
+func AnswerMargin(ctx context.Context, left, most time.Duration) time.Duration {
+	if margin, ok := ctx.Value(punctualKey{}).(time.Duration); ok {
+		most = min(most, margin)
+	}
+	return min(max(left, 0)/5, most)
+}
+
+type actingKey struct{}
+
+// Acting is the context of a primitive that can change the page. A page call that is given up in it is waited for,
+// until it has begun, so that it does not act later.
+func Acting(ctx context.Context) context.Context { return context.WithValue(ctx, actingKey{}, true) }
+
+// IsActing reports whether ctx is one of Acting.
+func IsActing(ctx context.Context) bool { return ctx.Value(actingKey{}) != nil }
+
+type punctualKey struct{}
+
+// Punctual is the context of a call whose caller wants all of its time but margin.
+func Punctual(ctx context.Context, margin time.Duration) context.Context {
+	return context.WithValue(ctx, punctualKey{}, margin)
+}
 
 // CallWithin is Page.Call for a page call that waits in the page, and ends there after
 // left. A page whose thread is blocked ends nothing, so the time is kept here too: the

@@ -40,6 +40,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if j.call.Next {
 		ctx = primitives.BeforeNext(ctx)
 	}
+	if j.call.Punctual {
+		ctx = primitives.Punctual(ctx, stopWait/8)
+	}
 	switch {
 	case j.call.Name == LaterEffects && j.call.Watcher != "":
 		return h.later(ctx, t, j, args)
@@ -190,6 +193,9 @@ func (v invoker) InvokeFor(
 	wait, err := v.tab.pace(ctx, v.host.paced(record, args))
 	if err != nil {
 		return primitives.Result{Primitive: name, Err: fault.From(err), Wait: wait}
+	}
+	if record.Acts {
+		ctx = primitives.Acting(ctx)
 	}
 	v.tab.stores().Clipboard.Used(record.Acts)
 	done := v.recordPrimitive(primitives.WithoutBounds(ctx), recorded, record, args)

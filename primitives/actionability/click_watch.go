@@ -89,6 +89,9 @@ type verdict struct {
 // hit, before it is queried again.
 const verdictWait = 50 * time.Millisecond
 
+// givenUpWait is how long a call whose context has ended waits for the page to know that.
+const givenUpWait = 10 * time.Millisecond
+
 var clickIDs atomic.Int64
 
 // watchClick starts to listen, and returns when the page call is on its way to the page:
@@ -180,7 +183,7 @@ func (w *clickWatch) end(ctx context.Context) verdict {
 	w.stop()
 	bound := keys.ReleaseBound
 	if ctx.Err() != nil {
-		bound = verdictWait // a blocked page ends the watch when it can, and the call has to be answered
+		bound = givenUpWait // a blocked page ends the watch when it can, and the call has to be answered
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()

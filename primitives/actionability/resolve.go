@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -98,7 +100,7 @@ func Timeout(ctx context.Context, ms *int) time.Duration {
 	d -= primitives.Spent(ctx)
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
-		d = min(d, left-primitives.AnswerMargin(left, AnswerMargin))
+		d = min(d, left-primitives.AnswerMargin(ctx, left, AnswerMargin))
 	}
 	return max(d, 0)
 }
@@ -257,7 +259,13 @@ func Resolve(
 			args["reach"] = reached
 		}
 		var got pageAnswer
+		act := "a" + strconv.FormatInt(actIDs.Add(1), 36)
+		args["call"] = act
 		if err := primitives.CallWithin(ctx, p, at.Frame, "act_target", args, &got, left()); err != nil {
+			if ctx.Err() != nil {
+				giveUp(ctx, p, at.Frame, act)
+				return Resolved{}, WithTimeout(err, timeout)
+			}
 			// The document was replaced, or the frame with it.
 			code := fault.CodeOf(err)
 			if (code == fault.PageNavigated || framed && locator.IsFrameFault(code)) && left() > 0 &&
@@ -361,6 +369,16 @@ func Resolve(
 			return Resolved{}, ctx.Err()
 		}
 	}
+}
+
+// actIDs are those of the page calls of act_target.
+var actIDs atomic.Int64
+
+// giveUp ends a page call whose context has ended: one that goes on to wait would scroll, or move the focus, later.
+func giveUp(ctx context.Context, p primitives.Page, frame primitives.FrameID, act string) {
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), givenUpWait)
+	defer cancel()
+	_ = p.Call(soon, frame, "act_given_up", map[string]any{"call": act}, nil)
 }
 
 // maxAligned is how often the browser may move frames for a call whose time is

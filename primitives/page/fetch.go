@@ -57,7 +57,8 @@ var pageFetch = primitives.Define("page.fetch", func(
 	args := map[string]any{"url": in.URL, "max_bytes": most, "encoding": in.Encoding}
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
-		args["timeout_ms"] = max(1, (left - primitives.AnswerMargin(left, primitives.LoadAnswerMargin)).Milliseconds())
+		left -= primitives.AnswerMargin(ctx, left, primitives.LoadAnswerMargin)
+		args["timeout_ms"] = max(1, left.Milliseconds())
 	}
 	var answer struct {
 		pageFetchOut

@@ -95,7 +95,7 @@ var pageWait = primitives.Define("page.wait", func(
 	}
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
-		w.timeout = max(0, min(w.timeout, left-primitives.AnswerMargin(left, actionability.AnswerMargin)))
+		w.timeout = max(0, min(w.timeout, left-primitives.AnswerMargin(ctx, left, actionability.AnswerMargin)))
 	}
 	groups, err := w.groups(ctx)
 	if err != nil {

@@ -146,6 +146,7 @@ func (in insertion) into(
 	if err == nil {
 		return out, nil
 	}
+	w.drop(ctx)
 	if target == nil {
 		if f := fault.From(err); f.Code == fault.TargetNotEditable {
 			return nil, f.With("target", nil)

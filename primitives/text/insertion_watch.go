@@ -26,6 +26,8 @@ type insertionWatch struct {
 	placed bool
 	answer chan inserted // of the call on its way; nil when there is none
 	stop   context.CancelFunc
+	// failed: the browser did not insert the text that the page watches for.
+	failed bool
 }
 
 type inserted struct {
@@ -108,6 +110,10 @@ func (w *insertionWatch) insert(ctx context.Context, text string) (json.RawMessa
 		case <-wait.C:
 		}
 	}
+	if failed != nil {
+		w.failed = true
+		return nil, failed
+	}
 	bound := keys.ReleaseBound
 	if ctx.Err() != nil {
 		bound = insertionWait // a blocked page ends the wait when it can, and the call has to be answered
@@ -115,10 +121,6 @@ func (w *insertionWatch) insert(ctx context.Context, text string) (json.RawMessa
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()
 	w.query(bounded, false) // the call that waits has the answer
-	if failed != nil {
-		w.stop()
-		return nil, failed
-	}
 	out, ok, err := w.result(<-w.answer)
 	if !ok {
 		return nil, fault.New(
@@ -126,6 +128,26 @@ func (w *insertionWatch) insert(ctx context.Context, text string) (json.RawMessa
 		).With("input_sent", true).Next("read the page before you repeat it")
 	}
 	return out, err
+}
+
+// drop has the page forget a watch of a call that has failed: text that comes later is no concern of it.
+func (w *insertionWatch) drop(ctx context.Context) {
+	if ctx.Err() == nil && !w.failed {
+		return // the page has refused the text, and watches nothing
+	}
+	bound := keys.ReleaseBound
+	if ctx.Err() != nil {
+		bound = insertionWait // a blocked page ends the wait when it can, and the call has to be answered
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
+	defer cancel()
+	if w.placed {
+		_ = w.page.Call(bounded, w.frame, "text_inserted", map[string]any{"id": w.id, "drop": true}, nil)
+	} else {
+		args := map[string]any{"id": w.id, "drop": true, "focused": true}
+		_ = locator.CallFocused(bounded, w.page, "text_inserted", args, nil)
+	}
+	w.stop()
 }
 
 // end waits for the call on its way, which has been answered with nothing when nothing was inserted.

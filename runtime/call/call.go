@@ -25,6 +25,8 @@ type Call struct {
 	// Timeout bounds the call from the moment it is accepted, waiting in the
 	// queue included. Zero means the runtime's default.
 	Timeout time.Duration
+	// Punctual: the caller wants all of its time.
+	Punctual bool
 	// Map is set when the caller brings the map itself (site_action_call and
 	// state_projection_call of the bridge): the action is looked up in it and
 	// nowhere else.

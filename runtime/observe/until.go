@@ -121,7 +121,7 @@ const (
 func Answerable(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline)
-		margin := max(min(left/10, longestAnswer), primitives.AnswerMargin(left, AnswerTime))
+		margin := max(min(left/10, longestAnswer), primitives.AnswerMargin(ctx, left, AnswerTime))
 		return context.WithDeadline(ctx, deadline.Add(-margin))
 	}
 	return context.WithCancel(ctx)

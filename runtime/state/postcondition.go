@@ -41,7 +41,7 @@ func (p *Projections) Verify(
 	// how long to go on, not that there need be no read.
 	whole, end := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
-		margin := primitives.AnswerMargin(time.Until(deadline), observe.AnswerTime)
+		margin := primitives.AnswerMargin(ctx, time.Until(deadline), observe.AnswerTime)
 		whole, end = context.WithDeadline(ctx, deadline.Add(-margin))
 	}
 	defer end()

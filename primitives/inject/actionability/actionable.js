@@ -378,6 +378,7 @@ function coversAll(over, view) {
 /** bringIntoView scrolls until a click arrives or nothing helps, and resolves with what it performed. */
 async function bringIntoView(args, state, view) {
   const remeasure = () => {
+    requireWanted(args);
     const m = measure(state.clicked, view);
     if (m.seen) {
       const place = clickPoint(state.clicked, m.seen, args.locator, args.position);
@@ -471,11 +472,42 @@ function renderedAgainFor(args, view) {
  * the answer has what is missing instead of a failure. An answer with hosts asks
  * the caller to open the closed shadow roots of these elements and to call again;
  * searched says that it opens no more, hosts_in when it opens the next ones.
- * A document that is still being read is waited for first, for read_ms.
+ * A document that is still being read is waited for first, for read_ms. call is an id for act_given_up.
  */
 queries.act_target = (args) => {
+  if (!args.call) return actTarget(args);
+  waitingActs.add(args.call);
+  const over = () => waitingActs.delete(args.call);
+  let answer;
+  try {
+    answer = actTarget(args);
+  } catch (fault) {
+    over();
+    throw fault;
+  }
+  if (answer instanceof Promise) return answer.finally(over);
+  over();
+  return answer;
+};
+
+/** The ids of calls of act_target that wait. */
+const waitingActs = new Set();
+
+/** act_given_up has a call of act_target that waits do nothing more. */
+queries.act_given_up = ({ call }) => ({ waited: waitingActs.delete(call) });
+
+/** requireWanted ends a call that was given up while it waited. */
+function requireWanted(args) {
+  if (args.call && !waitingActs.has(args.call)) throw new Fault('cancelled', 'the call was given up', {});
+}
+
+function actTarget(args) {
   const unread = args.force ? 0 : readTime(args.read_ms);
-  if (unread > 0) return documentRead(unread).then(() => queries.act_target({ ...args, read_ms: 0 }));
+  if (unread > 0)
+    return documentRead(unread).then(() => {
+      requireWanted(args);
+      return actTarget({ ...args, read_ms: 0 });
+    });
   const view = viewOf(args.view);
   const attempts = new Attempts(args.attempts, view);
   args.from = windowOffsets();
@@ -488,7 +520,7 @@ queries.act_target = (args) => {
     return actAnswer(args, state, attempts, view, 0);
   }
   return actInTime(args, state, attempts, view);
-};
+}
 
 /**
  * A target that nothing scrolls free is tried again after this many milliseconds, or when something else lies over it.
@@ -530,6 +562,7 @@ async function actInTime(args, first, attempts, view) {
       // It is on its way, perhaps into view: to scroll meanwhile would leave its scroller shifted.
       rested = true;
       await settled(state.clicked, Math.min(left(), longestAnimation));
+      requireWanted(args);
       state = actState(args, view);
       continue;
     }
@@ -543,6 +576,7 @@ async function actInTime(args, first, attempts, view) {
     ) {
       tried = { node: state.clicked, over: state.over || null, at: performance.now() };
       const performed = await bringIntoView(args, state, view);
+      requireWanted(args);
       scrolls += performed.length;
       // The browser's own alignment scrolls ancestor frames too: where this
       // document lies has to be queried again.
@@ -558,6 +592,7 @@ async function actInTime(args, first, attempts, view) {
         return actAnswer(args, state, attempts, view, scrolls);
       }
       const still = await settled(state.clicked, Math.max(restBudget, Math.min(left(), 1000)));
+      requireWanted(args);
       const again = actState(args, view);
       if (
         again.ready &&
@@ -613,5 +648,6 @@ async function actInTime(args, first, attempts, view) {
         },
         { timeout: left(), silent: () => waited.reason !== 'not_found', pierce }
       )) || actState(args, view);
+    requireWanted(args);
   }
 }

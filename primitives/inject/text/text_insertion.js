@@ -10,9 +10,11 @@ const insertionLife = 5000;
 /**
  * watchInsertion expects a text in its target, which has the focus and a selection. Text that would go
  * elsewhere, because the page has moved the focus since, is kept from the page. handled resolves when the page
- * has handled the insertion, or with conclude.
+ * has handled the insertion, or with conclude; with true where the watch was dropped. Insertions follow each other,
+ * so an earlier watch is one of a call that is over.
  */
 function watchInsertion(id, insertion) {
+  dropInsertions();
   const { target, oneLine } = insertion;
   const watch = { ...insertion, strayed: false, awaited: false };
   watch.handled = new Promise((resolve) => { watch.conclude = resolve; });
@@ -30,30 +32,40 @@ function watchInsertion(id, insertion) {
   listen(globalThis, 'beforeinput', onBefore, true);
   listen(globalThis, 'input', onInput);
   const timer = setTimeout(() => watch.end(), insertionLife);
-  watch.end = () => {
+  watch.end = (dropped) => {
     clearTimeout(timer);
     unlisten(globalThis, 'beforeinput', onBefore, true);
     unlisten(globalThis, 'input', onInput);
     insertions.delete(id);
-    watch.conclude();
+    watch.conclude(dropped);
   };
   insertions.set(id, watch);
 }
 
+/** dropInsertions ends all watches. Nothing comes of a text that one of them was for. */
+function dropInsertions() {
+  for (const watch of [...insertions.values()]) watch.end(true);
+}
+
 /**
  * text_inserted reports what came of an insertion. With wait it answers when the page has handled it, or when a
- * call without wait comes, which is itself answered with nothing. It also is when nothing is inserted.
+ * call without wait comes, which is itself answered with nothing. It also is when nothing is inserted. drop ends the
+ * watch of a call that was given up.
  * A page that takes the text away may put it there itself a moment later.
  */
-queries.text_inserted = ({ id, wait, focused, view }) => {
+queries.text_inserted = ({ id, wait, drop, focused, view }) => {
   const watch = insertions.get(id);
   if (!watch) {
     const active = focused ? activeElement() : null;
     return active && isFrameElement(active) ? descended(active, viewOf(view)) : {};
   }
+  if (drop) {
+    watch.end(true);
+    return {};
+  }
   if (wait && !watch.awaited) {
     watch.awaited = true;
-    return watch.handled.then(() => insertionOf(watch));
+    return watch.handled.then((dropped) => (dropped ? {} : insertionOf(watch)));
   }
   watch.conclude();
   return {};

@@ -333,7 +333,7 @@ func (p *Page) awaitPage(ctx context.Context, at resolvedFrame, call *cdp.Call) 
 		case <-ctx.Done():
 			err = ctx.Err()
 			if !errors.Is(context.Cause(ctx), primitives.ErrAnswered) {
-				p.interruptBlockingScript(at, began)
+				p.interruptBlockingScript(ctx, at, began)
 			}
 		}
 	}

@@ -309,7 +309,7 @@ func (p *Page) awaitAnsweringDialogs(
 				return result, dialogs, err
 			case <-ctx.Done():
 				p.client.Forget(call)
-				p.interruptBlockingScript(at, began)
+				p.interruptBlockingScript(ctx, at, began)
 				return nil, dialogs, ctx.Err()
 			}
 			continue

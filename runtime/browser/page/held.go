@@ -1,9 +1,10 @@
 package page
 
 import (
-	"sync/atomic"
+	"context"
 	"time"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
@@ -14,26 +15,53 @@ const (
 	blockedFor = 2 * time.Second
 	// blockedProbe is how long an empty call may take to be answered meanwhile.
 	blockedProbe = 500 * time.Millisecond
+	// begunWithin is how long whoever gives a call up waits at most until the page has begun it, or handled its input.
+	begunWithin = 150 * time.Millisecond
 )
 
 // interruptBlockingScript ends what blocks the page's thread after a call on it ran out
 // of its time: a loop without an end, of the page's or of a call of ours, would keep
 // every later call waiting too. A thread that answers an empty call is left alone, and
 // so is one that was blocked for less than blockedFor. began is when the call was sent.
-func (p *Page) interruptBlockingScript(at resolvedFrame, began time.Time) {
-	if !p.interrupting.CompareAndSwap(false, true) {
-		return // another call is about to
-	}
-	var answered atomic.Bool
+//
+// Of a primitive that acts it returns when the empty call is answered, but soon in any case. A session runs its
+// commands in order: after the answer the call that was given up does not begin any more.
+func (p *Page) interruptBlockingScript(ctx context.Context, at resolvedFrame, began time.Time) {
+	answered := make(chan struct{})
 	p.client.Post(cdp.Command{
 		Session: at.session.ID,
 		Method:  "Runtime.evaluate",
 		Params:  []byte(`{"expression":"0"}`),
-		OnReply: func(cdp.Reply) { answered.Store(true) },
+		OnReply: func(cdp.Reply) { close(answered) },
 	})
+	wait := time.Duration(0)
+	if primitives.IsActing(ctx) {
+		wait = begunWithin
+	}
+	soon := time.NewTimer(wait)
+	defer soon.Stop()
+	select {
+	case <-answered:
+		return
+	case <-at.lifetime.Done():
+		return
+	case <-at.session.Done():
+		return
+	case <-at.dialogs:
+		return
+	case <-soon.C:
+	}
+	if !p.interrupting.CompareAndSwap(false, true) {
+		return // another call is about to
+	}
 	time.AfterFunc(max(blockedProbe, blockedFor-time.Since(began)), func() {
 		defer p.interrupting.Store(false)
-		if answered.Load() || p.navigating() { // a server that is silent keeps every call waiting, and none blocks
+		select {
+		case <-answered:
+			return
+		default:
+		}
+		if p.navigating() { // a server that is silent keeps every call waiting, and none blocks
 			return
 		}
 		select {

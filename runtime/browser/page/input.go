@@ -161,6 +161,7 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 		case <-limit:
 			return unhandled(context.DeadlineExceeded)
 		case <-ctx.Done():
+			p.awaitHandled(l, dialogs, sent)
 			return unhandled(ctx.Err())
 		}
 	}
@@ -168,10 +169,29 @@ func (p *Page) dispatch(ctx context.Context, commands []cdp.Command, delays []ti
 	return nil
 }
 
-// unhandled is the end of the time of input that the page has and still handles.
+// awaitHandled waits until the page has handled input that was sent, but soon ends in any case: whoever gives a call up
+// must not see it act later.
+func (p *Page) awaitHandled(l *cdp.Lifetime, dialogs chan struct{}, sent []*cdp.Call) {
+	soon := time.NewTimer(begunWithin)
+	defer soon.Stop()
+	for _, call := range sent {
+		select {
+		case <-call.Replied():
+		case <-dialogs:
+			return
+		case <-l.Done():
+			return
+		case <-soon.C:
+			return
+		}
+	}
+}
+
+// unhandled is the end of the time of input that the page has.
 func unhandled(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
-		return err
+		return fault.Wrap(fault.Cancelled, err, "the call was cancelled when its input was sent").
+			With("input_sent", true).Next("it took effect: read the page before you repeat it")
 	}
 	return fault.Wrap(
 		fault.HandlerTimeout, err, "the page has the input, and a script of it did not end handling it in time",
