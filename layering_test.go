@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 		"sites", "evidence/outfile",
 	},
 	"internal/testing/mapschema": {"primitives", "sites/manifest", "internal/jsonout"},
+	"authoring/gogen":            {"primitives/fault", "sites/manifest"},
 	"authoring/inspect":          {"internal/element/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":           {},
 	"authoring/lint": {
