@@ -11,9 +11,12 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser"
 )
 
-// CDPSession is a session of the Chrome DevTools Protocol on a tab. What is turned on in it changes nothing of what the
-// library does there, but for one thing: while the domain Page is on, its end answers an open dialog with no. A session
-// ends with Close, or with the tab. It is safe for concurrent use.
+// CDPSession is a session of the Chrome DevTools Protocol on a tab or on the browser. What is turned on in it changes
+// nothing of what the library does there, but for one thing: while the domain Page is on, its end answers an open
+// dialog with no. A session ends with Close, or with the tab. It is safe for concurrent use.
+//
+// Target.attachToTarget and Target.setAutoAttach attach to more within the session, always with flatten: their events
+// come with the session's own, and CallIn sends commands to them.
 type CDPSession struct {
 	session *browser.ProtocolSession
 
@@ -23,6 +26,9 @@ type CDPSession struct {
 
 // CDPEvent is an event of the protocol.
 type CDPEvent struct {
+	// SessionID is "" for the session itself, else the id of one that was attached to within it.
+	SessionID string
+
 	Method string
 	Params json.RawMessage
 }
@@ -40,10 +46,26 @@ func (t *Tab) CDP(ctx context.Context, method string, params, result any) error 
 
 // OpenCDP opens a session of the Chrome DevTools Protocol on the tab.
 func (t *Tab) OpenCDP(ctx context.Context) (*CDPSession, error) {
+	target := runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id}
+	return openCDP(ctx, func(take takesEvents) (*browser.ProtocolSession, error) {
+		return t.session.host.OpenProtocol(ctx, target, take)
+	})
+}
+
+// OpenCDP opens a session of the Chrome DevTools Protocol on the browser, which an isolated session shares with others.
+func (s *Session) OpenCDP(ctx context.Context) (*CDPSession, error) {
+	return openCDP(ctx, func(take takesEvents) (*browser.ProtocolSession, error) {
+		return s.host.OpenBrowserProtocol(ctx, take)
+	})
+}
+
+// takesEvents is what an event of the protocol is given to.
+type takesEvents func(session, method string, params json.RawMessage)
+
+func openCDP(ctx context.Context, open func(takesEvents) (*browser.ProtocolSession, error)) (*CDPSession, error) {
 	s := &CDPSession{waiting: map[*cdpQueue]bool{}}
 	timeout := timeOf(ctx)
-	target := runtime.Target{Workspace: t.session.groupID(), RuntimeID: t.id}
-	session, err := t.session.host.OpenProtocol(ctx, target, s.take)
+	session, err := open(s.take)
 	if err != nil {
 		return nil, endedBy(ctx, timeout, err)
 	}
@@ -51,14 +73,20 @@ func (t *Tab) OpenCDP(ctx context.Context) (*CDPSession, error) {
 	return s, nil
 }
 
-// Call sends a command and decodes its answer into result, which may be nil.
+// Call sends a command and decodes its answer into result, which may be nil. What the browser says of one that it
+// refuses is in the evidence of the error, invalid_arguments.
 func (s *CDPSession) Call(ctx context.Context, method string, params, result any) error {
+	return s.CallIn(ctx, "", method, params, result)
+}
+
+// CallIn sends a command to a session that was attached to within s, whose id is session.
+func (s *CDPSession) CallIn(ctx context.Context, session, method string, params, result any) error {
 	raw, err := json.Marshal(object(params))
 	if err != nil {
 		return fromFault(fault.New(fault.InvalidInput, "the parameters of %s do not encode as JSON: %v", method, err))
 	}
 	timeout := timeOf(ctx)
-	answer, err := s.session.Do(ctx, method, raw)
+	answer, err := s.session.Do(ctx, session, method, raw)
 	if err != nil {
 		return endedBy(ctx, timeout, err)
 	}
@@ -69,7 +97,7 @@ func (s *CDPSession) Call(ctx context.Context, method string, params, result any
 }
 
 // Events iterates over the events with these names, all without one, that come after the call. It ends with ctx or
-// with the session. A reader that falls behind by more than 1024 events misses the oldest. It is for one iteration.
+// with the session. A reader that falls behind by more than 16,384 events misses the oldest. It is for one iteration.
 func (s *CDPSession) Events(ctx context.Context, methods ...string) iter.Seq[CDPEvent] {
 	q := &cdpQueue{methods: methods, wake: make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -120,18 +148,21 @@ func (q *cdpQueue) wants(method string) bool {
 	return len(q.methods) == 0
 }
 
+// cdpBuffer is how many events of the protocol wait for a slow reader.
+const cdpBuffer = 16384
+
 // take gives an event to those who wait for it.
-func (s *CDPSession) take(method string, params json.RawMessage) {
+func (s *CDPSession) take(session, method string, params json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for q := range s.waiting {
 		if !q.wants(method) {
 			continue
 		}
-		if len(q.events) == eventBuffer {
+		if len(q.events) == cdpBuffer {
 			q.events = q.events[1:]
 		}
-		q.events = append(q.events, CDPEvent{method, params})
+		q.events = append(q.events, CDPEvent{session, method, params})
 		select {
 		case q.wake <- struct{}{}:
 		default:

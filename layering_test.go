@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 		"sites", "evidence/outfile",
 	},
 	"internal/testing/mapschema": {"primitives", "sites/manifest", "internal/jsonout"},
+	"authoring/gogen":            {"primitives/fault", "sites/manifest"},
 	"authoring/inspect":          {"internal/element/likeness", "primitives", "primitives/fault"},
 	"authoring/sample":           {},
 	"authoring/lint": {
@@ -392,6 +393,7 @@ var mayImport = map[string][]string{
 	},
 	"client":       {}, // typed primitives
 	"outridertest": {".", "client"},
+	"outriderrod":  {"."},
 	// the Go library
 	".": {
 		"client", "evidence/capture", "evidence/record", "evidence/trace", "internal/jsonout", "internal/mask",
@@ -411,10 +413,10 @@ var mayImport = map[string][]string{
 var soleImporters = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"primitives/schema"},
 	"github.com/blues/jsonata-go":           {"projection/expr"},
-	"github.com/go-rod/rod":                 {"runtime/browser/cdp", "runtime/browser/page"},
-	"github.com/go-rod/rod/lib/cdp":         {"runtime/browser/cdp"}, // its WebSocket
+	"github.com/go-rod/rod":                 {"outriderrod", "runtime/browser/cdp", "runtime/browser/page"},
+	"github.com/go-rod/rod/lib/cdp":         {"outriderrod", "runtime/browser/cdp"}, // its WebSocket
 	// types of the protocol, where a command has many parameters
-	"github.com/go-rod/rod/lib/proto":        {"runtime/browser/page"},
+	"github.com/go-rod/rod/lib/proto":        {"outriderrod", "runtime/browser/page"},
 	"github.com/coder/websocket":             {"bridgeclient", "conformance", "faces"},
 	"github.com/modelcontextprotocol/go-sdk": {"faces/mcp"},
 	"github.com/andybalholm/cascadia":        {"sites/selector"},

@@ -26,6 +26,9 @@ type Tab struct {
 // ID is the runtime id of the tab: unique, and stable until the tab is closed.
 func (t *Tab) ID() string { return t.id }
 
+// Session is the session that the tab belongs to.
+func (t *Tab) Session() *Session { return t.session }
+
 // URL is the address of the tab's page, "" after the tab was closed.
 func (t *Tab) URL() string { return t.status().URL }
 

@@ -2,6 +2,7 @@ package outrider_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -162,6 +163,56 @@ func TestCDPSessionsAreSeparate(t *testing.T) {
 	}
 	if title, err := outrider.Evaluate[string](ctx, tab, "document.title"); err != nil || title != "Clicked" {
 		t.Errorf("%q, %v", title, err)
+	}
+}
+
+// What a session attaches to is a part of it: events come with the id of their session, and commands go there.
+func TestCDPSessionsAttachToMore(t *testing.T) {
+	tab := locatorTab(t, `<script>work = () => new Worker(URL.createObjectURL(new Blob(['']))) && 1</script>`)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	s, err := tab.OpenCDP(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	attach := map[string]bool{"autoAttach": true, "flatten": true, "waitForDebuggerOnStart": false}
+	if err := s.Call(ctx, "Target.setAutoAttach", attach, nil); err != nil {
+		t.Fatal(err)
+	}
+	events := s.Events(ctx, "Target.attachedToTarget", "Runtime.consoleAPICalled")
+	if _, err := outrider.Evaluate[int](ctx, tab, "work"); err != nil {
+		t.Fatal(err)
+	}
+	var in struct{ SessionID string }
+	for e := range events {
+		if e.Method == "Runtime.consoleAPICalled" {
+			if e.SessionID != in.SessionID {
+				t.Errorf("the event is of %q, not of %q", e.SessionID, in.SessionID)
+			}
+			break
+		}
+		if err := json.Unmarshal(e.Params, &in); err != nil || e.SessionID != "" {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		for _, call := range []string{"Runtime.enable", "Runtime.evaluate"} {
+			log := map[string]string{"expression": "console.log(1)"}
+			if err := s.CallIn(ctx, in.SessionID, call, log, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.CallIn(ctx, "none", "Runtime.enable", nil, nil); !errors.Is(err, outrider.Code("tab_closed")) {
+		t.Errorf("a session that is not there: %v", err)
+	}
+	whole, err := tab.Session().OpenCDP(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	var targets struct{ TargetInfos []struct{ Type string } }
+	if err := whole.Call(ctx, "Target.getTargets", nil, &targets); err != nil || len(targets.TargetInfos) == 0 {
+		t.Errorf("the browser's targets: %+v, %v", targets, err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // OpenProtocol opens a session of the browser's own protocol on the tab that target selects, as Protocol does for one
 // command: see browser.Tab.OpenProtocol.
 func (h *Host) OpenProtocol(
-	ctx context.Context, target Target, onEvent func(method string, params json.RawMessage),
+	ctx context.Context, target Target, onEvent func(session, method string, params json.RawMessage),
 ) (*browser.ProtocolSession, error) {
 	tab, err := h.pick(target)
 	if err != nil {
@@ -26,6 +26,17 @@ func (h *Host) OpenProtocol(
 		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
 	}
 	return shown.OpenProtocol(ctx, onEvent)
+}
+
+// OpenBrowserProtocol opens a session of the browser's own protocol on the browser, as OpenProtocol does on a tab.
+func (h *Host) OpenBrowserProtocol(
+	ctx context.Context, onEvent func(session, method string, params json.RawMessage),
+) (*browser.ProtocolSession, error) {
+	b := h.currentBrowser()
+	if b == nil {
+		return nil, fault.New(fault.BrowserLost, "the browser is not there now")
+	}
+	return b.OpenProtocol(ctx, onEvent)
 }
 
 // Protocol sends one command of the browser's own protocol to the tab that

@@ -296,6 +296,7 @@ func (a *app) root() *cobra.Command {
 		a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	root.AddCommand(a.initCommand(), a.recordCommand(), a.learnCommand(), a.locatorsCommand(), a.coverageCommand())
+	root.AddCommand(a.generateCommand())
 	completeVerbs(root, a.mapsAtHand)
 	refuseUnknown(root)
 	return root

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -10,12 +11,14 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
-// ProtocolSession is a DevTools session of somebody else on a tab: what is turned on in it changes nothing of ours, and
-// its events come to nobody else. It ends with the tab.
+// ProtocolSession is a DevTools session of somebody else on a tab or on the browser: what is turned on in it changes
+// nothing of ours, and its events come to nobody else. It ends with the tab. The sessions that are attached to within
+// it are a part of it.
 type ProtocolSession struct {
 	browser *Browser
 	session *cdp.Session
-	onEvent func(method string, params json.RawMessage)
+	root    *ProtocolSession // that this one was attached to within; nil for one that OpenProtocol has opened
+	onEvent func(session, method string, params json.RawMessage)
 
 	abandoned atomic.Bool
 }
@@ -24,15 +27,28 @@ type ProtocolSession struct {
 const detachWithin = 2 * time.Second
 
 // OpenProtocol opens a session on the tab. onEvent is called by the reader for each of its events: it must not wait for
-// anything, and may keep what it gets.
+// anything, and may keep what it gets. session is "" for the session's own events, else the id of one within it.
 func (t *Tab) OpenProtocol(
-	ctx context.Context, onEvent func(method string, params json.RawMessage),
+	ctx context.Context, onEvent func(session, method string, params json.RawMessage),
 ) (*ProtocolSession, error) {
-	b := t.browser
+	params := append(cdp.AppendQuoted([]byte(`{"flatten":true,"targetId":`), t.TargetID()), '}')
+	return t.browser.openProtocol(ctx, "Target.attachToTarget", params, onEvent)
+}
+
+// OpenProtocol opens a session on the browser itself, as Tab.OpenProtocol does on a tab.
+func (b *Browser) OpenProtocol(
+	ctx context.Context, onEvent func(session, method string, params json.RawMessage),
+) (*ProtocolSession, error) {
+	return b.openProtocol(ctx, "Target.attachToBrowserTarget", []byte("{}"), onEvent)
+}
+
+func (b *Browser) openProtocol(
+	ctx context.Context, method string, params []byte, onEvent func(session, method string, params json.RawMessage),
+) (*ProtocolSession, error) {
 	p := &ProtocolSession{browser: b, onEvent: onEvent}
 	attach := cdp.Command{
-		Method: "Target.attachToTarget",
-		Params: append(cdp.AppendQuoted([]byte(`{"flatten":true,"targetId":`), t.TargetID()), '}'),
+		Method: method,
+		Params: params,
 		Observe: func(r cdp.Reply) { // the reader's: before the first event
 			id := string(cdp.PlainString(cdp.Member(r.Result, "sessionId")))
 			switch {
@@ -54,25 +70,42 @@ func (t *Tab) OpenProtocol(
 		return nil, err
 	}
 	if p.session == nil {
-		return nil, fault.New(fault.TabClosed, "the browser opened no session on the tab")
+		return nil, fault.New(fault.TabClosed, "the browser opened no session")
 	}
 	return p, nil
 }
 
-// Do sends a command. What the browser says of one that it refuses is in the evidence, as browser_says.
-func (p *ProtocolSession) Do(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// Do sends a command to the session with an id within p, to p itself with "". What the browser says of one that it
+// refuses is in the evidence: browser_says, browser_code and browser_data.
+func (p *ProtocolSession) Do(
+	ctx context.Context, session, method string, params json.RawMessage,
+) (json.RawMessage, error) {
+	to := p
+	if session != "" && session != p.session.ID {
+		found, _ := p.browser.protocols.Load(session)
+		within, ok := found.(*ProtocolSession)
+		if !ok || within.root != p {
+			return nil, fault.New(fault.TabClosed, "there is no such session within this one, or it has ended")
+		}
+		to = within
+	}
 	if len(params) == 0 {
 		params = []byte("{}")
 	}
-	calls, err := p.browser.client.Start(ctx, cdp.Command{Session: p.session.ID, Method: method, Params: params})
+	calls, err := p.browser.client.Start(ctx, cdp.Command{Session: to.session.ID, Method: method, Params: params})
 	if err != nil {
 		return nil, err
 	}
-	closed := cdp.LifetimeOf(p.session, fault.New(fault.TabClosed, "the session on the tab has ended"))
+	closed := cdp.LifetimeOf(to.session, fault.New(fault.TabClosed, "the session of the protocol has ended"))
 	out, err := p.browser.client.Await(ctx, closed, calls[0])
-	if text, refused := cdp.Message(err); refused {
-		return nil, fault.New(fault.InvalidArguments, "the browser refused %s", method).
-			With("method", method).With("browser_says", text)
+	var refused *cdp.Error
+	if errors.As(err, &refused) {
+		e := fault.New(fault.InvalidArguments, "the browser refused %s", method).
+			With("method", method).With("browser_says", refused.Message).With("browser_code", refused.Code)
+		if refused.Data != "" {
+			e = e.With("browser_data", refused.Data)
+		}
+		return nil, e
 	}
 	return out, err
 }
@@ -83,7 +116,7 @@ func (p *ProtocolSession) ID() string { return p.session.ID }
 // Done is closed when the session has ended.
 func (p *ProtocolSession) Done() <-chan struct{} { return p.session.Done() }
 
-// Close ends the session.
+// Close ends the session, with those within it.
 func (p *ProtocolSession) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), detachWithin)
 	defer cancel()
@@ -93,21 +126,40 @@ func (p *ProtocolSession) Close() {
 
 // onProtocolEvent gives an event to the session that it is for. The reader calls it.
 func (b *Browser) onProtocolEvent(id string, method, params []byte) bool {
-	p, ok := b.protocols.Load(id)
+	found, ok := b.protocols.Load(id)
 	if !ok {
 		return false
 	}
-	p.(*ProtocolSession).onEvent(string(method), append(json.RawMessage(nil), params...))
+	p := found.(*ProtocolSession)
+	root, within := p, ""
+	if p.root != nil {
+		root, within = p.root, id
+	}
+	switch string(method) {
+	case "Target.attachedToTarget":
+		child := string(cdp.PlainString(cdp.Member(params, "sessionId")))
+		b.protocols.Store(child, &ProtocolSession{browser: b, session: cdp.NewSession(child, id, ""), root: root})
+	case "Target.detachedFromTarget":
+		b.endProtocol(string(cdp.PlainString(cdp.Member(params, "sessionId"))))
+	}
+	root.onEvent(within, string(method), append(json.RawMessage(nil), params...))
 	return true
 }
 
-// endProtocol ends a session that the browser has detached. The reader calls it.
+// endProtocol ends a session that the browser has detached, with those within it. The reader calls it.
 func (b *Browser) endProtocol(id string) bool {
 	p, ok := b.protocols.LoadAndDelete(id)
-	if ok {
-		p.(*ProtocolSession).session.Detach()
+	if !ok {
+		return false
 	}
-	return ok
+	p.(*ProtocolSession).session.Detach()
+	b.protocols.Range(func(child, p any) bool {
+		if p.(*ProtocolSession).session.Parent == id {
+			b.endProtocol(child.(string))
+		}
+		return true
+	})
+	return true
 }
 
 // endProtocols ends all sessions with the browser, when the reader has ended.

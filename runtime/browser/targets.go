@@ -30,6 +30,10 @@ type targetInfo struct {
 // onEvent is the reader's: see the package comment. Anything it does not name is
 // dropped without being decoded.
 func (b *Browser) onEvent(sessionID, method, params []byte) {
+	if len(sessionID) > 0 && b.sessions[string(sessionID)] == nil &&
+		b.onProtocolEvent(string(sessionID), method, params) {
+		return // of somebody else, who may attach and discover too
+	}
 	switch string(method) {
 	case "Target.attachedToTarget":
 		b.onAttached(string(sessionID), params)
@@ -57,8 +61,6 @@ func (b *Browser) onEvent(sessionID, method, params []byte) {
 	}
 	if a := b.sessions[string(sessionID)]; a != nil {
 		a.tab.handleEvent(a.Session, method, params)
-	} else if b.onProtocolEvent(string(sessionID), method, params) {
-		return
 	} else if string(method) == "Fetch.requestPaused" {
 		b.onWorkerRequest(string(sessionID), params)
 	} else if string(method) == "Fetch.authRequired" {
@@ -98,6 +100,8 @@ func (b *Browser) onAttached(parent string, params []byte) {
 		b.leaveAlone(parent, e.SessionID)
 	case info.Type == "page" && parent == "" && !e.Waiting && b.tabOf(info.TargetID) != nil:
 		// A tab that we follow: OpenProtocol has attached.
+	case info.Type == "browser":
+		// Browser.OpenProtocol has attached.
 	case info.Type == "page" && parent == "":
 		s := cdp.NewSession(e.SessionID, parent, "")
 		if !e.Waiting && b.process == nil && !b.opts.AdoptTabs && !b.isRequested(info.TargetID) &&
