@@ -10,12 +10,13 @@ import (
 
 const actInput = `{"type":"object","properties":{` +
 	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
-	`"scroll","focus","upload","dialog"]},` +
+	`"scroll","focus","upload","dialog","select_text"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
 	`{near}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
 	`"to":{"type":"object","description":"drag: {ref}, {x,y} of the viewport or locator"},"text":{"type":"string",` +
-	`"description":"fill, type, dialog; {{secret:NAME}}"},` +
+	`"description":"fill, type, dialog, select_text: its words; {{secret:NAME}}"},` +
+	`"nth":{"type":"integer","description":"select_text: which place, from 0"},` +
 	`"key":{"type":"string","description":"press: Enter, Control+a, or several: ArrowLeft Shift+End"},` +
 	`"count":{"type":"integer","minimum":1,"maximum":100,"description":"press: so many times"},` +
 	`"modifiers":{"type":"array","items":{"type":"string"}},` +
@@ -38,6 +39,7 @@ type actIn struct {
 	Text      *string         `json:"text"`
 	Key       string          `json:"key"`
 	Count     int             `json:"count"`
+	Nth       *int            `json:"nth"`
 	Button    string          `json:"button"`
 	At        *point          `json:"at"`
 	Modifiers []string        `json:"modifiers"`
@@ -186,6 +188,14 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 			args["text"], args["trusted"] = *in.Text, true
 		}
 		return "text.type", args, needs(in.Text != nil, "text")
+	case "select_text":
+		if in.Text != nil {
+			args["text"] = *in.Text
+		}
+		if in.Nth != nil {
+			args["nth"] = *in.Nth
+		}
+		return "text.select", args, needs(in.Text != nil, "text")
 	case "press":
 		modifiers()
 		args["key"], args["trusted"] = in.Key, true
