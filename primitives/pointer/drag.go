@@ -33,8 +33,8 @@ type pointerDragIn struct {
 	HoldMS int `json:"hold_ms"`
 	// TimeoutMS is how long to wait for ends that are named by locators.
 	TimeoutMS *int `json:"timeout_ms"`
-	// Path are points that the pointer passes between the ends: of the element of From, or of the viewport where From is
-	// a point.
+	// Path are points that the pointer passes between the ends: of the element of From, or of the viewport where From
+	// is a point.
 	Path []actionability.Position `json:"path"`
 }
 
