@@ -133,7 +133,7 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/address", "primitives/fault", "primitives/quirks", "primitives/session",
 	},
 	"primitives/page": {
-		"primitives", "primitives/actionability", "primitives/address",
+		"internal/lazyregexp", "primitives", "primitives/actionability", "primitives/address",
 		"primitives/arguments", "primitives/fault", "primitives/locator",
 	},
 	"primitives/pointer": {
@@ -239,6 +239,7 @@ var mayImport = map[string][]string{
 		"runtime/attach", "runtime/browser", "runtime/call", "runtime/clipboard", "runtime/mapset",
 		"runtime/monitor", "runtime/observe", "runtime/screenshot", "runtime/signal", "runtime/siteaction",
 		"runtime/sitetool", "runtime/state", "primitives/span", "primitives/locator", "internal/jsonout",
+		"primitives/page",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},

@@ -4484,8 +4484,9 @@ type TextInsertResult struct {
 	Unchanged bool `json:"unchanged"`
 }
 
-// TextSelect runs text.select. Select the contents of an element: the value of
-// a control, the text of anything else. It focuses an editable element first.
+// TextSelect runs text.select. Select the contents of an element, or words of
+// them: the value of a control, the text of anything else. It focuses an
+// editable element first.
 //
 // Its own errors: no_select_target, target_not_found, invalid_selector,
 // frame_not_found, frame_cross_origin, element_stale, multiple_targets,
@@ -4503,6 +4504,9 @@ type TextSelectArgs struct {
 	Locator *Query `json:"locator,omitempty"`
 	// One of all. Default all.
 	Mode string `json:"mode,omitempty"`
+	// Which of the places with these words, from 0, or from the end when negative.
+	// Without it, words that are there more than once are multiple_targets.
+	Nth *int `json:"nth,omitempty"`
 	// Ref of an element, from page.snapshot: short for a locator with this ref. At
 	// most one of the ways to name the element is given. An extension of this
 	// host, as timeout_ms is.
@@ -4511,6 +4515,10 @@ type TextSelectArgs struct {
 	// element, also inside a frame. A target that finds nothing is an error, never
 	// the focused element.
 	Target *Query `json:"target,omitempty"`
+	// The words to select. Blanks and line breaks count as one blank; letters of
+	// the other case fit where none fit as written. Only what is drawn is
+	// searched. An extension of this host.
+	Text string `json:"text,omitempty"`
 	// How long to wait for the element of locator or ref, at most as long as the
 	// call may take: 5000 unless said otherwise.
 	TimeoutMS *int `json:"timeout_ms,omitempty"`
@@ -4523,6 +4531,9 @@ type TextSelectResult struct {
 	SelectedLength int `json:"selected_length"`
 	// One of resolved-locator, activeElement.
 	TargetKind string `json:"target_kind"`
+	// Of words in an editor that draws its own text: the editor reports that they
+	// are selected.
+	Confirmed bool `json:"confirmed"`
 	// The element whose contents were selected.
 	Target *ElementInfo `json:"target"`
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/locator"
+	"github.com/outrider-run/outrider/primitives/page"
 	"github.com/outrider-run/outrider/primitives/quirks"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/primitives/upstream"
@@ -90,10 +91,12 @@ func (h *Host) later(ctx context.Context, t *Tab, j *job, args json.RawMessage) 
 
 // direct runs one primitive for a caller outside a workflow.
 func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args json.RawMessage) Reply {
+	before := t.documents()
 	r := invoker{host: h, tab: t, job: j}.InvokeFor(ctx, j.from, name, args)
 	if r.Err == nil {
 		return Reply{Output: r.Envelope()}
 	}
+	r.Err = h.withRenewed(ctx, t, r.Err, before)
 	// The protocol sends a failed call as action_error, so the error carries
 	// what the failure envelope would.
 	e := *h.withStatus(ctx, t, r.Err)
@@ -113,6 +116,30 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 		reply.Answer = r.Envelope()
 	}
 	return reply
+}
+
+// documents counts the documents that the page of a tab has had.
+func (t *Tab) documents() int {
+	t.mu.Lock()
+	page := t.page
+	t.mu.Unlock()
+	if p, ok := page.(numberedPage); ok {
+		return p.Documents()
+	}
+	return 0
+}
+
+// withRenewed adds to the failure of a ref of an earlier document which element is it now. before is how many documents
+// there were when the call began.
+func (h *Host) withRenewed(ctx context.Context, t *Tab, err *fault.Error, before int) *fault.Error {
+	if err.Code != fault.ElementStale || h.opts.Quirks.Has(quirks.UpstreamAnswers) || ctx.Err() != nil {
+		return err
+	}
+	live, e := t.LivePage(ctx)
+	if e != nil {
+		return err
+	}
+	return page.WithRenewed(ctx, live, err, t.documents() == before)
 }
 
 // statusTime bounds how long a failure waits to learn the HTTP status of its page.

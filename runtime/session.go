@@ -62,11 +62,5 @@ func (t *Tab) document() int {
 	if !t.host.opts.Quirks.Has(quirks.DocumentSession) {
 		return 0
 	}
-	t.mu.Lock()
-	page := t.page
-	t.mu.Unlock()
-	if p, ok := page.(numberedPage); ok {
-		return p.Documents()
-	}
-	return 0
+	return t.documents()
 }

@@ -10,17 +10,19 @@ import (
 
 const actInput = `{"type":"object","properties":{` +
 	`"action":{"type":"string","enum":["click","double_click","hover","drag","fill","type","press","select",` +
-	`"scroll","focus","upload","dialog"]},` +
+	`"scroll","focus","upload","dialog","select_text"]},` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
 	`{near}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
-	`"to":{"type":"object","description":"drag: {ref}, {x,y} of the viewport or locator"},"text":{"type":"string",` +
-	`"description":"fill, type, dialog; {{secret:NAME}}"},` +
+	`"to":{"description":"drag: {ref}, locator, {x,y} of the viewport, or a list of points like at: a stroke"},` +
+	`"text":{"type":"string",` +
+	`"description":"fill, type, dialog, select_text: its words; {{secret:NAME}}"},` +
+	`"nth":{"type":"integer","description":"select_text: which place, from 0"},` +
 	`"key":{"type":"string","description":"press: Enter, Control+a, or several: ArrowLeft Shift+End"},` +
 	`"count":{"type":"integer","minimum":1,"maximum":100,"description":"press: so many times"},` +
 	`"modifiers":{"type":"array","items":{"type":"string"}},` +
 	`"button":{"type":"string","enum":["left","middle","right"]},` +
-	`"at":{"type":"object","description":"click, drag: {x,y} from the corner of the element in pixels; to then too"},` +
+	`"at":{"type":"object","description":"click, drag: {x,y} from the element's top left in CSS px; to then too"},` +
 	`"options":{"type":"array","items":{"type":"string"},"description":"select: labels"},` +
 	`"files":{"type":"array","items":{"type":"string"}},` +
 	`"drop":{"type":"boolean","description":"upload: by drag and drop"},` +
@@ -38,6 +40,7 @@ type actIn struct {
 	Text      *string         `json:"text"`
 	Key       string          `json:"key"`
 	Count     int             `json:"count"`
+	Nth       *int            `json:"nth"`
 	Button    string          `json:"button"`
 	At        *point          `json:"at"`
 	Modifiers []string        `json:"modifiers"`
@@ -59,7 +62,7 @@ type point struct {
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Set) actTool() Tool {
-	t := newTool(
+	return newTool(
 		"act", "Act on a page",
 		"Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
 			"take it and says what followed.",
@@ -88,8 +91,8 @@ func (s *Set) actTool() Tool {
 				return nil, err
 			}
 			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
-				if in.At != nil {
-					if err := c.placeAt(ctx, p, in, args); err != nil {
+				if in.At != nil || in.stroke() {
+					if err := in.placeAt(args); err != nil {
 						return nil, err
 					}
 				}
@@ -115,9 +118,6 @@ func (s *Set) actTool() Tool {
 				return c.answered(ctx, p, in, done, r)
 			})
 		})
-	// the ref alone will do
-	t.Arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
-	return t
 }
 
 // actEffects: an action on which nothing follows is answered at once. What comes later stands at the head of the next
@@ -186,6 +186,14 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 			args["text"], args["trusted"] = *in.Text, true
 		}
 		return "text.type", args, needs(in.Text != nil, "text")
+	case "select_text":
+		if in.Text != nil {
+			args["text"] = *in.Text
+		}
+		if in.Nth != nil {
+			args["nth"] = *in.Nth
+		}
+		return "text.select", args, needs(in.Text != nil, "text")
 	case "press":
 		modifiers()
 		args["key"], args["trusted"] = in.Key, true

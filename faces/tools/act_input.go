@@ -48,51 +48,59 @@ func keySequence(key string) []string {
 	return keys
 }
 
-// placeAt puts the point of an element that a call names into the arguments of a click or a drag. For a drag the
-// element is shown first.
-func (c *Call) placeAt(ctx context.Context, p page, in actIn, args map[string]any) *fault.Error {
+// placeAt puts the points of an element that a call names into the arguments of a click or a drag.
+func (in actIn) placeAt(args map[string]any) *fault.Error {
 	switch in.Action {
 	case "click", "double_click":
 		args["position"] = in.At
 		return nil
 	case "drag":
+		if in.At != nil && !in.stroke() {
+			args["from"].(map[string]any)["position"] = in.At
+		}
 	default:
 		return invalid("at", "at is for click, double_click and drag")
 	}
-	shown := map[string]any{}
-	if err := in.target(shown, "ref", "locator"); err != nil {
-		return err
-	}
-	if in.TimeoutMS > 0 {
-		shown["timeout_ms"] = in.TimeoutMS
-	}
-	if _, _, err := c.do(ctx, p, "page.hover", shown, in.where); err != nil {
+	points, err := in.points()
+	if err != nil || points == nil {
 		return err
 	}
 	locator := any(map[string]any{"ref": in.Ref})
 	if in.Ref == "" {
 		locator = everywhere(in.Locator)
 	}
-	value, _, err := c.do(ctx, p, "locator.element_info", map[string]any{"locator": locator}, in.where)
-	if err != nil {
-		return err
-	}
-	var info struct {
-		Box struct{ X, Y, Width, Height float64 } `json:"bounding_box"`
-	}
-	if e := json.Unmarshal(value, &info); e != nil {
-		return fault.Translate(fault.Internal, e, "locator.element_info gave another shape")
-	}
-	if in.At.X < 0 || in.At.Y < 0 || in.At.X > info.Box.Width || in.At.Y > info.Box.Height {
-		return invalid("at", "the element is %g by %g pixels, and the point is outside",
-			info.Box.Width, info.Box.Height)
-	}
-	args["from"] = map[string]any{"locator": locator, "position": in.At}
-	var to struct{ X, Y *float64 }
-	if json.Unmarshal(in.To, &to) == nil && to.X != nil && to.Y != nil {
-		args["to"] = map[string]any{"x": info.Box.X + *to.X, "y": info.Box.Y + *to.Y}
-	}
+	last := len(points) - 1
+	args["from"] = map[string]any{"locator": locator, "position": points[0]}
+	args["to"] = map[string]any{"locator": locator, "position": points[last]}
+	args["path"] = points[1:]
 	return nil
+}
+
+// stroke reports whether the end of a drag is a list of points.
+func (in actIn) stroke() bool { return len(in.To) > 0 && in.To[0] == '[' }
+
+// points are where a drag within an element begins, passes and ends; nil where it ends elsewhere.
+func (in actIn) points() ([]point, *fault.Error) {
+	var points []point
+	if in.At != nil {
+		points = append(points, *in.At)
+	}
+	if in.stroke() {
+		var more []point
+		if e := json.Unmarshal(in.To, &more); e != nil {
+			return nil, invalid("to", "a list of points is [{x,y}, …]")
+		}
+		points = append(points, more...)
+		if len(points) < 2 {
+			return nil, invalid("to", "a stroke has two points or more")
+		}
+		return points, nil
+	}
+	var to struct{ X, Y *float64 }
+	if json.Unmarshal(in.To, &to) != nil || to.X == nil || to.Y == nil {
+		return nil, nil
+	}
+	return append(points, point{*to.X, *to.Y}), nil
 }
 
 // byKeys types a text with keys, once, into a control that has put back what was written into it: some take nothing

@@ -71,7 +71,10 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 	rows := rowsIn(value)
 	controls := make([]outlineRow, len(fields))
 	for i, f := range fields { // nothing is filled when one of them is not there
-		controls[i], err = controlOf(rows, f.key)
+		f.key, err = c.presentRef(ctx, p, rows, f.key, in.where)
+		if err == nil {
+			controls[i], err = controlOf(rows, f.key)
+		}
 		if err != nil {
 			return nil, err
 		}

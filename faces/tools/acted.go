@@ -46,6 +46,9 @@ var expectedOf = map[string]any{
 	"focused":              true,
 	"scrolled":             true,
 	"selected":             nil,
+	"selected_length":      nil,
+	"target_kind":          nil,
+	"confirmed":            true,
 	"changed":              true,
 	"key":                  nil,
 	"mode":                 nil,
@@ -100,6 +103,7 @@ var didWords = map[string]string{
 	"focus":        "focused",
 	"upload":       "chose files for",
 	"dialog":       "answered the dialog",
+	"select_text":  "selected the words in",
 }
 
 type effectElement struct {

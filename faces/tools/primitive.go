@@ -140,6 +140,9 @@ func (w where) bounded(ctx context.Context) (context.Context, func()) {
 // time is over.
 var navigates = map[string]bool{"browser.navigate": true, "browser.open_tab": true, "page.history": true}
 
+// mostRenewed is how many refs of one call may be those of elements of an earlier document.
+const mostRenewed = 2
+
 // do runs one call of the runtime on a page.
 func (c *Call) do(
 	ctx context.Context, p page, name string, args any, w where,
@@ -174,17 +177,31 @@ func (c *Call) do(
 	if !c.named {
 		watcher = c.watcher()
 	}
-	r := c.set.opts.Host.Do(ctx, runtime.Call{
+	call := runtime.Call{
 		ID:        c.set.opts.NewID(),
 		Target:    p.target(),
 		Name:      name,
-		Arguments: encoded,
+		Arguments: c.withRefs(encoded),
 		Timeout:   timeout,
 		Progress:  progress,
 		OwnWords:  !c.named,
 		Watcher:   watcher,
 		Next:      c.next,
-	})
+	}
+	r := c.set.opts.Host.Do(ctx, call)
+	for range mostRenewed {
+		if r.Err == nil || c.named {
+			break
+		}
+		old, now := renewed(r.Err)
+		if now == "" {
+			break
+		}
+		c.renew(old, now)
+		call.ID = c.set.opts.NewID()
+		call.Arguments = c.withRefs(encoded)
+		r = c.set.opts.Host.Do(ctx, call)
+	}
 	if name != "a11y.events.read" {
 		c.Announced = append(c.Announced, c.set.piggybacked.Take(p.tab.Workspace)...)
 	}

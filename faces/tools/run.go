@@ -43,6 +43,8 @@ type Call struct {
 	next bool
 	// later is what came of earlier actions.
 	later []string
+	// refs are refs of an earlier document that are others now.
+	refs map[string]string
 }
 
 // Answer is what a tool gives: members of the structured result and, for

@@ -110,7 +110,15 @@ var pageSnapshot = primitives.Define("page.snapshot", func(
 		out.LeftOut.Elements = tree.unseen
 	}
 	out.NodeCount = len(rows)
-	kept := &keptSnapshot{about: in.about(), rows: whole, partial: tree.left > 0, doc: tree.doc}
+	kept := &keptSnapshot{
+		about:   in.about(),
+		rows:    whole,
+		partial: tree.left > 0,
+		doc:     tree.doc,
+		url:     tab.URL,
+		title:   out.Title,
+		whole:   in.Ref == "" && in.Locator == nil && !in.InteractiveOnly,
+	}
 	out.ID = p.Refs().Keep(kept)
 	switch {
 	case then != nil:

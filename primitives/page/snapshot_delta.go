@@ -20,6 +20,10 @@ type keptSnapshot struct {
 	// partial: rows followed that were not read.
 	partial bool
 	doc     *documentRows // of the outermost document, which the page may have too
+	// url and title are those of the page, and whole says that the snapshot is of all of it, with the rows around each.
+	url   string
+	title string
+	whole bool
 }
 
 // Size implements primitives.Kept.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -31,6 +33,9 @@ type pointerDragIn struct {
 	HoldMS int `json:"hold_ms"`
 	// TimeoutMS is how long to wait for ends that are named by locators.
 	TimeoutMS *int `json:"timeout_ms"`
+	// Path are points that the pointer passes between the ends: of the element of From, or of the viewport where From
+	// is a point.
+	Path []actionability.Position `json:"path"`
 }
 
 // dragEnd is a point, or a locator: its members inline or below locator.
@@ -42,6 +47,7 @@ type dragEnd struct {
 	named   bool // the locator says something
 	// position is where in the element of the locator the end is; nil for a point that the page chooses.
 	position *actionability.Position
+	path     []actionability.Position // that begins here
 }
 
 func (e *dragEnd) UnmarshalJSON(b []byte) error {
@@ -158,6 +164,7 @@ var pointerDrag = primitives.Define("pointer.drag", func(
 	if in.Trusted {
 		p = primitives.TrustedInput(p)
 	}
+	in.From.path = in.Path
 	ends, scrolled, err := in.ends(ctx, p, info.Viewport)
 	if err != nil {
 		return pointerDragOut{}, err
@@ -168,6 +175,9 @@ var pointerDrag = primitives.Define("pointer.drag", func(
 		}
 	}
 	from, to := ends[0], ends[1]
+	if err := insideViewport(from.path, info.Viewport); err != nil {
+		return pointerDragOut{}, err
+	}
 	steps, points, delay := in.course()
 	if primitives.FidelityOf(p) == primitives.FidelitySynthetic {
 		points = min(max(steps, 1), maxSyntheticSteps)
@@ -190,7 +200,8 @@ var pointerDrag = primitives.Define("pointer.drag", func(
 			view:    info.Viewport,
 			over:    to.frame,
 			hold:    time.Duration(in.HoldMS) * time.Millisecond,
-			settles: !primitives.QuirksOf(p).Has(quirks.DragEndsAsTheyAre),
+			path:    from.path,
+			settles: len(in.Path) == 0 && !primitives.QuirksOf(p).Has(quirks.DragEndsAsTheyAre),
 		}.run(ctx)
 	}
 	if err != nil {
@@ -259,6 +270,7 @@ type drag struct {
 	points   int
 	delay    time.Duration
 	hold     time.Duration
+	path     []primitives.Point // what is drawn along it is drawn exactly: there are no movements to pick up
 	view     dragViewport
 	over     primitives.FrameID // of the end
 	settles  bool
@@ -289,6 +301,26 @@ func (d drag) run(ctx context.Context) (err error) {
 	if err := primitives.Sleep(ctx, max(2*d.delay, d.hold)); err != nil {
 		return err
 	}
+	if err := d.travel(ctx); err != nil {
+		return err
+	}
+	if err := d.move(ctx, d.to); err != nil {
+		return err
+	}
+	if err := d.settle(ctx); err != nil {
+		return err
+	}
+	if err := primitives.Sleep(ctx, 3*d.delay); err != nil {
+		return err
+	}
+	return d.page.Mouse(ctx, d.event(primitives.MouseReleased, d.to, 0))
+}
+
+// travel moves from one end to short of the other.
+func (d drag) travel(ctx context.Context) error {
+	if len(d.path) > 0 {
+		return d.follow(ctx)
+	}
 	for n := 1; n <= pickupMoves; n++ {
 		at := primitives.Point{
 			X: min(d.from.X+float64(n*pickupX), d.view.Width-1),
@@ -307,16 +339,36 @@ func (d drag) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := d.move(ctx, d.to); err != nil {
-		return err
+	return nil
+}
+
+// strideOfPath is how far two movements along a path lie apart, and mostStrides how many there are between two of its
+// points.
+const (
+	strideOfPath = 12.0
+	mostStrides  = 20
+)
+
+// follow moves along the path.
+func (d drag) follow(ctx context.Context) error {
+	at := d.from
+	for i, next := range append(slices.Clone(d.path), d.to) {
+		strides := min(max(int(math.Hypot(next.X-at.X, next.Y-at.Y)/strideOfPath), 1), mostStrides)
+		for n := 1; n <= strides; n++ {
+			if i == len(d.path) && n == strides {
+				break // the end itself is moved to after this
+			}
+			part := float64(n) / float64(strides)
+			if err := d.move(ctx, primitives.Point{
+				X: at.X + (next.X-at.X)*part,
+				Y: at.Y + (next.Y-at.Y)*part,
+			}); err != nil {
+				return err
+			}
+		}
+		at = next
 	}
-	if err := d.settle(ctx); err != nil {
-		return err
-	}
-	if err := primitives.Sleep(ctx, 3*d.delay); err != nil {
-		return err
-	}
-	return d.page.Mouse(ctx, d.event(primitives.MouseReleased, d.to, 0))
+	return nil
 }
 
 // settle moves a little at the end, and again after things have made way for what is

@@ -20,6 +20,7 @@ type draggedEnd struct {
 	seen   any                   // for the diagnostics
 	target actionability.ActedOn // null where nothing is at a point
 	frame  primitives.FrameID    // where the element is; the main frame for a point
+	path   []primitives.Point    // that begins here
 }
 
 // maxDragRounds is how often ends that hide each other are brought into view.
@@ -143,6 +144,9 @@ func (e dragEnd) resolve(
 	if e.position != nil {
 		args["position"] = e.position
 	}
+	if len(e.path) > 0 {
+		args["path"] = e.path
+	}
 	if target.Handle != "" && target.At.Frame == place.Frame {
 		args["handle"] = target.Handle
 	}
@@ -152,6 +156,7 @@ func (e dragEnd) resolve(
 	var got struct {
 		Seen   json.RawMessage       `json:"seen"`
 		Target actionability.ActedOn `json:"target"`
+		Path   []primitives.Point    `json:"path"`
 	}
 	if err := e.locator.EvaluateIn(ctx, p, place.Frame, "drag_end", args, &got); err != nil {
 		return draggedEnd{}, aboutEnd(err, which, e.raw)
@@ -171,7 +176,13 @@ func (e dragEnd) resolve(
 			With(which, e.raw).With("reason", "covered").
 			With("actionability", map[string]any{"clickable": false, "receives_events": false, "occluded_by": occluder})
 	}
-	return draggedEnd{seen.Point, got.Seen, got.Target, place.Frame}, nil
+	return draggedEnd{
+		point:  seen.Point,
+		seen:   got.Seen,
+		target: got.Target,
+		frame:  place.Frame,
+		path:   got.Path,
+	}, nil
 }
 
 // checkPoint refuses a point that cannot be meant; an end that is no point
@@ -205,7 +216,25 @@ func (e dragEnd) resolvePoint(ctx context.Context, p primitives.Page) (draggedEn
 		return draggedEnd{}, err
 	}
 	at := primitives.Point{X: e.x.Value, Y: e.y.Value}
-	return draggedEnd{point: at, seen: dragCoordinates{"coordinates", e.raw, at}, target: briefTarget(a.Target)}, nil
+	out := draggedEnd{point: at, seen: dragCoordinates{"coordinates", e.raw, at}, target: briefTarget(a.Target)}
+	for _, point := range e.path {
+		out.path = append(out.path, primitives.Point(point))
+	}
+	return out, nil
+}
+
+// insideViewport refuses a path that leaves the viewport: the pointer does not.
+func insideViewport(path []primitives.Point, view dragViewport) error {
+	for i, at := range path {
+		if at.X < 0 || at.Y < 0 || at.X > view.Width || at.Y > view.Height {
+			return fault.New(fault.PointOutOfViewport, "a point of the path is outside the viewport").
+				With("path", i).With("x", at.X).With("y", at.Y).With("viewport", map[string]float64{
+				"width":  view.Width,
+				"height": view.Height,
+			})
+		}
+	}
+	return nil
 }
 
 // briefTarget is what actedTarget would say of an element that pointer_target

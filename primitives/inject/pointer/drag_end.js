@@ -4,7 +4,7 @@
 
 const maxDragText = 240;
 
-queries.drag_end = async ({ locator, handle, position, view: given }) => {
+queries.drag_end = async ({ locator, handle, position, path, view: given }) => {
   const view = viewOf(given);
   const node = handle ? elementOf(handle) : actedOn(understood(locator), view);
   const first = rectOf(node);
@@ -65,6 +65,7 @@ queries.drag_end = async ({ locator, handle, position, view: given }) => {
       actionability: { clickable: true, receives_events: true, fully_visible: m.fully, occluded_by: null }
     },
     target: actedTarget(node, view, point),
+    path: path && path.map((at) => pointOut(pointAt(node, at).point, view)),
   };
 };
 
