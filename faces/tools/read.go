@@ -21,7 +21,8 @@ const readInput = `{"type":"object","properties":{` +
 	`"columns":{"type":"array","items":{"type":"string"}},` +
 	`"filter":{"type":"string","description":"words of rows"},` +
 	`"count":{"type":"boolean","description":"only how many rows"},` +
-	`"pages":{"type":"integer","minimum":2,"maximum":100,"description":"in steps of act: clicks through so many pages"},` +
+	`"pages":{"type":"integer","minimum":2,"maximum":100,` +
+	`"description":"in steps of act: clicks through so many pages"},` +
 	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
 
 type readIn struct {
