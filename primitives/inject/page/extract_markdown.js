@@ -569,7 +569,7 @@ function joined(walk, root) {
   const tag = tagOf(root);
   const ctx = {
     depth: 0, raw: false, marks: '', unmarked: false, pre: false, lineMark: '', inRows: false,
-    heavy: isHeavy(root), slanted: isSlanted(root)
+    heavy: readable(root, () => isHeavy(root), false), slanted: readable(root, () => isSlanted(root), false)
   };
   const whole = () => {
     const style = getComputedStyle(root);
