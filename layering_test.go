@@ -134,7 +134,7 @@ var mayImport = map[string][]string{
 	},
 	"primitives/page": {
 		"internal/lazyregexp", "primitives", "primitives/actionability", "primitives/address",
-		"primitives/arguments", "primitives/fault", "primitives/locator",
+		"primitives/arguments", "primitives/fault", "primitives/locator", "primitives/plain",
 	},
 	"primitives/pointer": {
 		"primitives", "primitives/actionability", "primitives/arguments", "primitives/fault",

@@ -2744,9 +2744,9 @@ type PageEvaluateResult struct {
 }
 
 // PageExtract runs page.extract. Read what a page says: its content as Markdown
-// without navigation and other chrome, all of its text as it is drawn, and the
-// list of what can be used on it. Frames and shadow roots are read where they
-// are drawn.
+// without navigation and other chrome, all of its text as it is drawn, its
+// tables and lists as data, and the list of what can be used on it. Frames and
+// shadow roots are read where they are drawn.
 //
 // Its own errors: target_not_found, invalid_selector, frame_not_found,
 // frame_cross_origin, element_stale.
@@ -2760,6 +2760,13 @@ func PageExtract(ctx context.Context, c Caller, arguments PageExtractArgs) (*Pag
 
 // PageExtractArgs are the arguments of [PageExtract].
 type PageExtractArgs struct {
+	// Of tables: only these columns, in this order, of the tables that have all of
+	// them.
+	Columns []string `json:"columns,omitempty"`
+	// Of tables: only rows that hold all of these words, in any case.
+	Filter string `json:"filter,omitempty"`
+	// Of tables: the first row, from 1 on, of those that the filter lets through.
+	FirstRow int `json:"first_row,omitempty"`
 	// Default [markdown].
 	Formats []string `json:"formats,omitempty"`
 	// Text and Markdown of frames, where they stand. The elements always have
@@ -2768,9 +2775,14 @@ type PageExtractArgs struct {
 	// Addresses of images in Markdown; without them an image is its alternative
 	// text.
 	Images bool `json:"images,omitempty"`
+	// Of tables: the last row.
+	LastRow int `json:"last_row,omitempty"`
 	// Addresses of links in Markdown. Default true.
 	Links   *bool  `json:"links,omitempty"`
 	Locator *Query `json:"locator,omitempty"`
+	// Text, and Markdown with whole: navigation, banners and footers after the
+	// rest.
+	MainFirst bool `json:"main_first,omitempty"`
 	// Of UTF-8, for Markdown and for text each. A cut falls between lines. Default
 	// 50000.
 	MaxBytes int `json:"max_bytes,omitempty"`
@@ -2781,6 +2793,9 @@ type PageExtractArgs struct {
 	Offset *int `json:"offset,omitempty"`
 	// Read only what this element holds.
 	Ref string `json:"ref,omitempty"`
+	// Mark in Markdown and in cells of tables what can be acted on: `[Save][button
+	// e3 disabled]`; a link without an address is `[text][e4]`.
+	Refs bool `json:"refs,omitempty"`
 	// Markdown of everything, chrome included.
 	Whole bool `json:"whole,omitempty"`
 }
@@ -2826,7 +2841,31 @@ type PageExtractResult struct {
 		URL       string `json:"url"`
 		Value     string `json:"value"`
 	} `json:"elements"`
-	Markdown  string `json:"markdown"`
+	Markdown string `json:"markdown"`
+	// With tables: the control that leads to their next page.
+	NextPage *struct {
+		// It cannot be used: this is the last page.
+		Last bool   `json:"last"`
+		Name string `json:"name"`
+		Ref  string `json:"ref"`
+	} `json:"next_page"`
+	// Tables, grids, lists of definitions, and what is drawn in rows and columns;
+	// lists, with one cell a row.
+	Tables []struct {
+		// Rows that the filter lets through.
+		Count int `json:"count"`
+		// Another where the rows of the page are others.
+		Digest string `json:"digest"`
+		// One of table, list.
+		Kind    string     `json:"kind"`
+		Ref     string     `json:"ref"`
+		Rows    [][]string `json:"rows"`
+		Columns []string   `json:"columns"`
+		// The number of the first row that is given.
+		First int `json:"first"`
+		// Rows that the page says it has; it may draw fewer.
+		Of int `json:"of"`
+	} `json:"tables"`
 	Text      string `json:"text"`
 	Truncated *struct {
 		Elements *struct {
@@ -2841,6 +2880,12 @@ type PageExtractResult struct {
 			Next   string `json:"next"`
 			Offset int    `json:"offset"`
 		} `json:"markdown"`
+		Tables *struct {
+			// Rows that are missing; at least so many.
+			Left   int    `json:"left"`
+			Next   string `json:"next"`
+			Offset int    `json:"offset"`
+		} `json:"tables"`
 		Text *struct {
 			// Bytes of text, or elements, that are missing; at least so many.
 			Left   int    `json:"left"`

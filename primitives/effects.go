@@ -497,6 +497,9 @@ func describe(out *effect.Report, p Page, seen PageEvents) {
 	for _, t := range seen.Tabs[:min(effectsShown, len(seen.Tabs))] {
 		out.Tabs = append(out.Tabs, effect.Tab{TabID: t.ID, RuntimeID: t.RuntimeID, URL: t.URL})
 	}
+	for _, t := range seen.Navigated[:min(effectsShown, len(seen.Navigated))] {
+		out.Tabs = append(out.Tabs, effect.Tab{TabID: t.ID, RuntimeID: t.RuntimeID, URL: t.URL, Navigated: true})
+	}
 	if seen.Refused > 0 {
 		out.TabsRefused = &effect.Refused{Count: seen.Refused, Limit: seen.MostTabs}
 	}

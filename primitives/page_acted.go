@@ -30,6 +30,7 @@ type PageEvents struct {
 	Loading     bool // the main frame is on its way to another document
 	Dialogs     []Dialog
 	Tabs        []TabInfo        // that the page opened
+	Navigated   []TabInfo        // windows of the page, and its opener, that went to another document
 	Refused     int              // tabs that the page opened above the limit, which were closed
 	MostTabs    int              // that limit
 	Opening     int              // tabs of the page that are not ready yet

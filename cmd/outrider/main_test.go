@@ -144,7 +144,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"within": withinLimit},
 		Setup: func(e *testscript.Env) error {
-			files := httptest.NewServer(http.FileServer(http.Dir(e.WorkDir)))
+			files := httptest.NewServer(browsertest.Faulty(http.FileServer(http.Dir(e.WorkDir))))
 			e.Defer(files.Close)
 			e.Setenv("FILES", files.URL+"/")
 			e.Setenv("SITE", contact)

@@ -88,8 +88,7 @@ func TestReadGoesOnAtAnOffset(t *testing.T) {
 	for range 60 {
 		out, text := use(t, cs, "read", fmt.Sprintf(`{"offset":%d,"max_tokens":600}`, offset))
 		seen += text
-		truncated, _ := out["truncated"].(map[string]any)
-		left, more := truncated["markdown"].(map[string]any)
+		left, more := out["left"].(map[string]any)
 		if !more {
 			break
 		}

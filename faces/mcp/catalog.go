@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -107,6 +108,65 @@ func failure(err *fault.Error) *sdk.CallToolResult {
 	}
 	return &sdk.CallToolResult{
 		IsError: true, Meta: sdk.Meta{"outrider/error": json.RawMessage(encoded)},
-		Content: []sdk.Content{&sdk.TextContent{Text: plain.Text(err.Line() + "\n" + string(encoded))}},
+		Content: []sdk.Content{&sdk.TextContent{Text: plain.Text(err.Line() + told(encoded))}},
 	}
+}
+
+// untold are members of an error that its line says, or that say how the runtime works.
+var untold = []string{"message", "severity", "adapter", "primitive", "rate_limit_wait_ms"}
+
+// countedOnly are members of evidence that count what the runtime did on the way.
+var countedOnly = []string{"attempts", "body_text_length", "frame_count", "name_matches", "role_matches", "unmatched"}
+
+// told is what an error knows beside its line, without what is empty; "" for nothing.
+func told(encoded []byte) string {
+	var all map[string]any
+	d := json.NewDecoder(bytes.NewReader(encoded))
+	d.UseNumber()
+	if d.Decode(&all) != nil {
+		return "\n" + string(encoded)
+	}
+	for _, name := range untold {
+		delete(all, name)
+	}
+	if evidence, ok := all["evidence"].(map[string]any); ok {
+		for _, name := range countedOnly {
+			delete(evidence, name)
+		}
+	}
+	if all["recoverable"] == true {
+		delete(all, "recoverable")
+	}
+	rest, ok := withoutEmpty(all)
+	if !ok {
+		return ""
+	}
+	text, err := json.Marshal(rest)
+	if err != nil {
+		return ""
+	}
+	return "\n" + string(text)
+}
+
+// withoutEmpty is a value without members that hold nothing; false where nothing is left.
+func withoutEmpty(value any) (any, bool) {
+	switch v := value.(type) {
+	case nil:
+		return nil, false
+	case string:
+		return v, v != ""
+	case []any:
+		return v, len(v) > 0
+	case map[string]any:
+		for name, member := range v {
+			kept, ok := withoutEmpty(member)
+			if !ok {
+				delete(v, name)
+				continue
+			}
+			v[name] = kept
+		}
+		return v, len(v) > 0
+	}
+	return value, true
 }

@@ -50,7 +50,7 @@ func TestTheCatalogIsAffordable(t *testing.T) {
 	for _, c := range []struct {
 		tools string
 		most  int
-	}{{"core", 1800}, {"all", 6000}} {
+	}{{"core", 1900}, {"all", 6000}} {
 		cs := client(t, dictionary{}, func(o *mcp.Options) { o.Tools = c.tools }, nil)
 		list, err := cs.ListTools(t.Context(), &sdk.ListToolsParams{})
 		if err != nil {

@@ -96,6 +96,8 @@ func (s *Set) actTool() Tool {
 						return nil, err
 					}
 				}
+				c.baseline(ctx, p, in)
+				opener := c.fieldsOfOpener(ctx, p)
 				value, r, err := c.perform(ctx, p, in, name, args)
 				if err != nil && in.Action == "select" && err.Evidence["reason"] == "not_a_list" {
 					value, r, err = c.pick(ctx, p, in)
@@ -114,6 +116,7 @@ func (s *Set) actTool() Tool {
 					done = c.report(in, p, r, value)
 				}
 				done.Followed = append(done.Followed, c.pageSays(ctx, p, done.seen)...)
+				done.Followed = append(done.Followed, c.changedInOpener(ctx, opener)...)
 				done.Followed = append(done.Followed, c.complaints(ctx, p)...)
 				return c.answered(ctx, p, in, done, r)
 			})

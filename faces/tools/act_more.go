@@ -79,6 +79,7 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 			return nil, err
 		}
 	}
+	c.baseline(ctx, p, in)
 	var last runtime.Reply
 	done := acted{More: map[string]any{}}
 	var names []string
@@ -118,7 +119,10 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 			last := c.report(one, p, r, value)
 			c.awaitDownloads(p, last.seen)
 			for _, line := range last.Followed { // that a field holds its text is said already
-				held := func(control outlineRow) bool { return strings.HasPrefix(line, control.label()+" holds ") }
+				held := func(control outlineRow) bool {
+					return strings.HasPrefix(line, control.label()+" holds ") ||
+						strings.HasPrefix(line, control.label()+" in form ")
+				}
 				if !slices.ContainsFunc(controls, held) {
 					done.Followed = append(done.Followed, line)
 				}

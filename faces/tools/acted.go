@@ -165,6 +165,7 @@ type followed struct {
 		Length  int
 		Checked *bool
 		Chosen  string
+		Form    string
 	}
 	Texts   []string
 	Passed  []string
@@ -183,8 +184,9 @@ type followed struct {
 	}
 	DOM  *struct{ Added, Removed, Attributes, Text int }
 	Tabs []struct {
-		TabID int `json:"tab_id"`
-		URL   string
+		TabID     int `json:"tab_id"`
+		URL       string
+		Navigated bool
 	}
 	TabsRefused *struct{ Count, Limit int } `json:"tabs_refused"`
 	Downloads   []downloaded
@@ -274,6 +276,11 @@ func (c *Call) report(in actIn, p page, r runtime.Reply, value json.RawMessage) 
 	}
 	if reported {
 		c.noteAct(p)
+		for _, t := range f.Tabs {
+			if !t.Navigated {
+				c.set.openers.set(handle(p.session, t.TabID), p.handle())
+			}
+		}
 		c.tellLater(p, f.Earlier)
 		f.Earlier = nil
 		out.Followed, out.seen = f.lines(p, result.Target), f
@@ -366,7 +373,11 @@ func (f followed) seen(p page, target *effectElement) []string {
 		}
 	}
 	for _, t := range f.Tabs {
-		add("opened %s %s", handle(p.session, t.TabID), cutMiddle(t.URL))
+		if t.Navigated {
+			add("%s went to %s", handle(p.session, t.TabID), cutMiddle(t.URL))
+			continue
+		}
+		add("%s", strings.TrimSpace("opened "+handle(p.session, t.TabID)+" "+cutMiddle(t.URL)))
 	}
 	if refused := f.TabsRefused; refused != nil {
 		add("%s", refusedTabs(refused.Count, refused.Limit))
@@ -391,17 +402,21 @@ func (f followed) seen(p page, target *effectElement) []string {
 		add("showed %s, which is gone", quote(text, 120))
 	}
 	for _, v := range f.Values {
+		in := ""
+		if v.Form != "" {
+			in = " in form " + quote(v.Form, 40)
+		}
 		switch {
 		case v.Checked != nil && *v.Checked:
-			add("%s is checked", v.Target)
+			add("%s%s is checked", v.Target, in)
 		case v.Checked != nil:
-			add("%s is not checked", v.Target)
+			add("%s%s is not checked", v.Target, in)
 		case v.Chosen != "":
-			add("%s holds %s", v.Target, quote(v.Chosen, 60))
+			add("%s%s holds %s", v.Target, in, quote(v.Chosen, 60))
 		case v.Length == 0:
-			add("%s is empty", v.Target)
+			add("%s%s is empty", v.Target, in)
 		default:
-			add("%s holds %d characters", v.Target, v.Length)
+			add("%s%s holds %d characters", v.Target, in, v.Length)
 		}
 	}
 	if f.Focus != nil && f.Focus.To != nil && (target == nil || f.Focus.To.Name != target.Name) {

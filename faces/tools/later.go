@@ -59,17 +59,12 @@ func (c *Call) tellLater(p page, reports []followed) {
 
 // laterOfFailure takes what came of earlier actions from an action that failed.
 func (c *Call) laterOfFailure(p page, err *fault.Error) {
-	raw, _ := err.Fields["effects"].(json.RawMessage)
-	var f followed
-	if len(raw) == 0 || json.Unmarshal(raw, &f) != nil || len(f.Earlier) == 0 {
+	f, ok := reportOf(err)
+	if !ok {
 		return
 	}
 	c.tellLater(p, f.Earlier)
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) == nil { // they are told once
-		delete(members, "earlier")
-		err.Fields["effects"] = members
-	}
+	f.wordEffects(p, err)
 }
 
 // waitQuiet is a wait without conditions: until the page is quiet after an action, for what came of it.

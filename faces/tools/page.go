@@ -388,62 +388,6 @@ func set(args map[string]any, name, value string) {
 	}
 }
 
-const readInput = `{"type":"object","properties":{` +
-	`"format":{"type":"string","enum":["markdown","text","elements"]},"ref":{"type":"string"},` +
-	`"offset":{"type":"integer","minimum":0},` +
-	tokensProperty + `,` + pageProperty + `,` + sessionProperty + `},"additionalProperties":false}`
-
-// readTool gives the content of a page without its navigation.
-func (s *Set) readTool() Tool {
-	return newTool(
-		"read", "Page content",
-		"Content of a page, or of one element, as Markdown, text or a list of elements.", readInput, pageResult,
-		true,
-		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
-			var in struct {
-				where
-				Format    string `json:"format"`
-				Ref       string `json:"ref"`
-				MaxTokens int    `json:"max_tokens"`
-				Offset    int    `json:"offset"`
-			}
-			if err := c.Decode(&in); err != nil {
-				return nil, err
-			}
-			if in.Offset > 0 && in.Format == "elements" {
-				return nil, invalid("offset", "a list of elements has no offset; give the ref of a part")
-			}
-			if in.Format == "" {
-				in.Format = "markdown"
-			}
-			args := map[string]any{"formats": []string{in.Format}}
-			set(args, "ref", in.Ref)
-			if in.Offset > 0 {
-				args["offset"] = in.Offset
-			}
-			return c.on(ctx, in.where, func(p page) (*Answer, *fault.Error) {
-				return fit(ctx, in.MaxTokens, func(maxBytes int) (*Answer, bool, *fault.Error) {
-					args["max_bytes"] = maxBytes
-					if in.Format == "elements" {
-						args["max_elements"] = max(maxBytes/150, 5)
-					}
-					value, r, err := c.do(ctx, p, "page.extract", args, in.where)
-					if err != nil {
-						return nil, false, err
-					}
-					result := about(p, r, value)
-					_, cut := result["truncated"]
-					if in.Format == "elements" {
-						text, _ := json.Marshal(result)
-						return &Answer{Result: result, Text: labelled(p, r.URL, s.Mark(), string(text))}, cut, nil
-					}
-					return s.textual(p, result, r.URL, in.Format), cut, nil
-				})
-			})
-		},
-	)
-}
-
 const waitInput = `{"type":"object","properties":{"text":{"type":"string"},"text_gone":{"type":"string"},` +
 	`"ref":{"type":"string"},"selector":{"type":"string"},` +
 	`"url":{"type":"string"},"load":{"type":"string","enum":["domcontentloaded","load"]},` +

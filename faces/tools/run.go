@@ -35,6 +35,8 @@ type Call struct {
 	page *page
 	// reads: the tool leaves the page as it is.
 	reads bool
+	// step: the call is a step of an act, so it may act too.
+	step bool
 	// waits: the tool says itself what came of earlier actions.
 	waits bool
 	// began is when the call was taken.

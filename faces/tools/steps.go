@@ -123,6 +123,7 @@ func (c *Call) prepareStep(tools map[string]*Tool, one step, p page) (preparedSt
 		Client:   c.Client,
 		set:      c.set,
 		reads:    t.Reads,
+		step:     true,
 		began:    c.began,
 	}
 	if failed := sub.check(t); failed != nil {

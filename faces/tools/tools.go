@@ -60,6 +60,7 @@ type Set struct {
 	complained perPage[[]string]  // what was told of the console of a page
 	said       perPage[[]string]  // what the last document of a page said when it came
 	seen       perPage[string]    // the last snapshot of a page
+	openers    perPage[string]    // the page that has opened a page, as acts have told it
 	acted      perPage[time.Time] // when a client has acted on a page, by both
 	turns      turns
 	steps      func() (map[string]*Tool, error) // the tools of steps

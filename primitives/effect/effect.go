@@ -76,6 +76,7 @@ type Value struct {
 	Length  int     `json:"length"`
 	Checked *bool   `json:"checked,omitempty"` // of a checkbox or a radio button
 	Chosen  string  `json:"chosen,omitempty"`  // words of the options that a list holds
+	Form    string  `json:"form,omitempty"`    // what its form is called, where the document has several
 }
 
 // Requests are those that began.
@@ -102,9 +103,10 @@ type DOM struct {
 	Text       int `json:"text"`
 }
 
-// Tab is one that the page opened.
+// Tab is one that the page opened, or one of its windows that went to another document.
 type Tab struct {
 	TabID     int    `json:"tab_id,omitempty"`
+	Navigated bool   `json:"navigated,omitempty"` // it was there before
 	RuntimeID string `json:"runtime_id,omitempty"`
 	URL       string `json:"url"`
 }

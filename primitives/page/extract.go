@@ -21,10 +21,16 @@ type pageExtractIn struct {
 	Whole       bool             `json:"whole"`
 	Links       *bool            `json:"links"`
 	Images      bool             `json:"images"`
+	Refs        bool             `json:"refs"`
+	MainFirst   bool             `json:"main_first"`
 	Frames      *bool            `json:"frames"`
 	MaxBytes    *int             `json:"max_bytes"`
 	Offset      int              `json:"offset"`
 	MaxElements *int             `json:"max_elements"`
+	Columns     []string         `json:"columns"`
+	Filter      string           `json:"filter"`
+	FirstRow    int              `json:"first_row"`
+	LastRow     int              `json:"last_row"`
 }
 
 type pageExtractOut struct {
@@ -34,6 +40,8 @@ type pageExtractOut struct {
 	Text     *string           `json:"text,omitempty"`
 	Markdown *string           `json:"markdown,omitempty"`
 	Elements []json.RawMessage `json:"elements,omitzero"`
+	Tables   []extractTable    `json:"tables,omitzero"`
+	NextPage *nextPage         `json:"next_page,omitempty"`
 	// Truncated has an entry for each format that does not fit.
 	Truncated map[string]extractCut `json:"truncated,omitempty"`
 }
@@ -79,6 +87,11 @@ var pageExtract = primitives.Define("page.extract", func(
 	}
 	if slices.Contains(in.Formats, "elements") {
 		if err := in.elements(ctx, p, &out); err != nil {
+			return pageExtractOut{}, err
+		}
+	}
+	if slices.Contains(in.Formats, "tables") {
+		if err := in.tables(ctx, p, &out); err != nil {
 			return pageExtractOut{}, err
 		}
 	}
@@ -194,6 +207,7 @@ type documentText struct {
 func (in *pageExtractIn) read(ctx context.Context, p primitives.Page, format string) (*pageText, error) {
 	args := map[string]any{
 		"format": format, "whole": in.Whole, "links": in.Links == nil || *in.Links, "images": in.Images,
+		"refs": in.Refs, "main_first": in.MainFirst,
 		// More than is shown, so that the cut can fall between lines.
 		"max_chars": in.Offset + in.maxBytes() + 4096, "time_ms": documentWalk.Milliseconds(),
 	}
@@ -289,18 +303,12 @@ func (r *textReader) document(
 func (r *textReader) child(ctx context.Context, parent primitives.FrameID, handle string, nesting int) *pageText {
 	ctx, cancel := context.WithTimeout(ctx, frameAnswer)
 	defer cancel()
-	select {
-	case r.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil
-	}
-	frame, err := r.p.ChildFrame(ctx, parent, handle)
-	<-r.slots
+	frame, err := childFrame(ctx, r.p, r.slots, parent, handle)
 	if err != nil {
 		return nil
 	}
 	args := map[string]any{}
-	for _, k := range []string{"format", "links", "images", "max_chars", "time_ms"} {
+	for _, k := range []string{"format", "links", "images", "refs", "max_chars", "time_ms"} {
 		args[k] = r.args[k]
 	}
 	args["whole"] = true

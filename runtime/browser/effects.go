@@ -17,6 +17,7 @@ type watch struct {
 	requests  int
 	downloads int
 	known     map[*Tab]bool
+	related   map[*Tab]page.Activity // windows that the page has opened, those beside it, and its opener
 	children  int
 	refused   int
 }
@@ -27,11 +28,18 @@ func (t *Tab) Watch(ctx context.Context) (primitives.PageWatch, error) {
 		return nil, cdp.Explain(err, "watching the page")
 	}
 	w := &watch{
-		tab: t, page: t.Activity(), requests: t.traffic.Last(), downloads: t.browser.transfers.Last(),
-		known: map[*Tab]bool{},
+		tab:       t,
+		page:      t.Activity(),
+		requests:  t.traffic.Last(),
+		downloads: t.browser.transfers.Last(),
+		known:     map[*Tab]bool{},
+		related:   map[*Tab]page.Activity{},
 	}
 	for _, o := range t.browser.Tabs() {
 		w.known[o] = true
+		if o != t && (o.opener == t || t.opener != nil && (t.opener == o || t.opener == o.opener)) {
+			w.related[o] = o.Activity()
+		}
 	}
 	w.children = t.browser.childrenOf(t)
 	w.refused, _ = t.browser.refusedOf(t)
@@ -51,16 +59,33 @@ func (w *watch) Events() primitives.PageEvents {
 	if now.Dialogs != w.page.Dialogs && now.LastDialog != nil {
 		e.Dialogs = append(e.Dialogs, *now.LastDialog)
 	}
+	arriving := 0
 	for _, o := range w.tab.browser.admitted() {
 		if o.opener == w.tab && !w.known[o] {
 			e.Tabs = append(e.Tabs, o.Tab())
+			if blank := o.Activity(); blank.Loading && (blank.URL == "" || blank.URL == "about:blank") {
+				arriving++ // the document that it was opened for
+			}
+		}
+	}
+	for _, o := range w.tab.browser.admitted() {
+		before, related := w.related[o]
+		if !related {
+			continue
+		}
+		switch now := o.Activity(); {
+		case now.Over:
+		case now.Documents != before.Documents:
+			e.Navigated = append(e.Navigated, o.Tab())
+		case now.Loading && !before.Loading:
+			arriving++
 		}
 	}
 	e.Refused, e.MostTabs = w.tab.browser.refusedOf(w.tab)
 	e.Refused -= w.refused
 	// A window that the page has asked for is attached later, and ready later still.
 	asked := now.Windows - w.page.Windows - (w.tab.browser.childrenOf(w.tab) - w.children)
-	e.Opening = w.tab.browser.opening(w.tab) + max(0, asked)
+	e.Opening = w.tab.browser.opening(w.tab) + max(0, asked) + arriving
 	e.Requests, e.Pending = w.tab.traffic.Since(w.requests)
 	e.Downloads = w.tab.browser.transfers.Since(w.tab.browser.ownContext(w.tab.context), w.downloads)
 	return e

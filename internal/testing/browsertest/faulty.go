@@ -46,6 +46,8 @@ func Faulty(next http.Handler) http.Handler {
 		mu.Unlock()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		switch kind {
+		case "failed": // an answer of this status, without a document
+			w.WriteHeader(ms)
 		case "never":
 			<-r.Context().Done()
 		case "unfinished":
@@ -65,6 +67,12 @@ func Faulty(next http.Handler) http.Handler {
 			case "file":
 				w.Header().Set("Content-Disposition", "attachment; filename=file.bin")
 				fmt.Fprint(w, "x")
+			case "admin": // is not for this user, who is led to another page that says so
+				w.Header().Set("Location", "/-/said/0")
+				w.WriteHeader(http.StatusFound)
+			case "said":
+				fmt.Fprint(w, `<!doctype html><title>Dashboard</title><h1>Dashboard</h1>`+
+					`<p role="alert">You do not have permission to open this page</p>`)
 			case "moved":
 				w.Header().Set("Location", "/-/came/0")
 				w.WriteHeader(http.StatusFound)

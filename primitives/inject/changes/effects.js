@@ -134,6 +134,27 @@ function laterOf(watch, roots) {
   return report;
 }
 
+/** What controls held when that was told last: leaving a control commits what was told when it was written. */
+const heldWhenTold = new WeakMap();
+
+/** committed: this event says nothing new of a field of text. */
+function committed(event, node) {
+  if (event.type !== 'change' || !matchesCSS(node, 'input, textarea')) return false;
+  const now = String(protoGet(node, 'value'));
+  return heldWhenTold.get(node) === now + protoGet(node, 'checked');
+}
+
+/** formName is what the form of a control is called, {} where the document has one form only. */
+function formName(node) {
+  const places = 'form, [role="form"], dialog, [role="dialog"]';
+  const form = closestCSS(node, places);
+  if (!form || queryIn(rootOf(node), places).filter((other) => queryIn(other, fieldPlaces).length > 0).length < 2)
+    return {};
+  const heading = queryIn(form, 'legend, h1, h2, h3, h4')[0];
+  const name = safeName(form) || (heading ? norm(textOf(heading)) : '');
+  return name === '' ? {} : { form: cut(name, 60) };
+}
+
 /** noted is what was noted since a moment, at which these layers were shown and this node had the focus. */
 const noted = (layersThen, focused) => ({
   dom: { added: 0, removed: 0, attributes: 0, text: 0 },
@@ -220,7 +241,7 @@ queries.effects_begin = ({ id, keep }) => {
     const to = since ?? all;
     if (event.type === 'invalid') {
       if (node instanceof Element && to.refused.size < mostTexts) to.refused.add(node);
-    } else if (event.type !== 'toggle' && node instanceof Element && to.values.size < 50) {
+    } else if (event.type !== 'toggle' && node instanceof Element && to.values.size < 50 && !committed(event, node)) {
       to.values.add(node);
     }
     // A page may judge what was written a moment later. Of a watch that is kept, that comes with a later answer.
@@ -257,7 +278,8 @@ queries.effects_begin = ({ id, keep }) => {
       values: Array.from(from.values, (node) => {
         const holds = valueHeldBy(node);
         told.set(node, JSON.stringify(holds));
-        return { target: effectTarget(node), ...holds };
+        heldWhenTold.set(node, String(protoGet(node, 'value')) + protoGet(node, 'checked'));
+        return { target: effectTarget(node), ...holds, ...formName(node) };
       })
     };
   };

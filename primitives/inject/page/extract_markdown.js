@@ -46,10 +46,14 @@ function closestAcross(node, roles) {
 
 /** MarkdownWalk turns drawn elements into blocks of text. */
 class MarkdownWalk {
-  constructor({ plain, main, links, images, time }) {
+  constructor({ plain, main, links, images, refs, last, collect, time }) {
     this.plain = plain;
     this.main = main;
     this.links = links && !plain;
+    this.refs = refs && !plain; // what can be acted on is marked
+    this.later = last ? [] : null; // chrome, which is read after the rest
+    this.skip = null; // an element that was read already
+    this.tables = collect ? [] : null; // tables and lists as data
     this.images = images;
     this.frames = [];
     this.around = null; // rows of a grid that were written already
@@ -69,14 +73,18 @@ class MarkdownWalk {
   wanted(node, tag) {
     if (silentTags.has(tag) && !showsDocument(node) || this.around !== null && this.around.has(node)) return null;
     if ((++this.count & 255) === 0 && performance.now() > this.deadline || this.size > maxExtract) this.stopped = true;
-    if (this.stopped) return null;
+    if (this.stopped || node === this.skip) return null;
     const style = getComputedStyle(node);
     if (style.display === '') this.hides(parentElementOf(node));
     if (style.display === 'none' || style.display === '') return null;
     if (!drawnAtAll(node)) return null;
     if (!this.plain && attributeOf(node, 'aria-hidden') === 'true') return null;
     if (this.main && isChrome(node, tag, style)) return null;
-    if (!this.plain && controlTags.has(tag)) return null;
+    if (!this.plain && !this.refs && controlTags.has(tag)) return null;
+    if (this.later !== null && isChrome(node, tag, style)) {
+      this.later.push(node);
+      return null;
+    }
     if (!shadowOf(node) && mayHideShadow(node, tag)) this.hides(node);
     return style;
   }
@@ -98,7 +106,9 @@ class MarkdownWalk {
     const end = () => {
       const text = line.replace(/ *\n */g, '\n').replace(/ {2,}/g, ' ').trim();
       line = '';
-      if (text !== '') blocks.push(this.plain || ctx.raw ? text : blockStart(text));
+      if (text === '') return;
+      const shown = this.plain || ctx.raw ? text : blockStart(text);
+      blocks.push(ctx.lineMark && !shown.includes('\n') ? marked(shown, ctx.lineMark) : shown);
     };
     const visit = (parent) => {
       for (const child of this.drawn(parent)) {
@@ -119,7 +129,10 @@ class MarkdownWalk {
     const visitElement = (child, tag) => {
       const style = this.wanted(child, tag);
       if (!style) return true;
-      if (style.display === 'contents') {
+      const control = this.refs ? controlMark(this, child, tag, style, ctx) : null;
+      if (control !== null) {
+        line += style.display.startsWith('inline') ? control : ' ' + control + ' ';
+      } else if (style.display === 'contents') {
         visit(child);
       } else if (
         style.display.startsWith('inline') &&
@@ -160,7 +173,8 @@ class MarkdownWalk {
     if (tag === 'input' || tag === 'select' || tag === 'textarea') return this.control(node, tag);
     if (tag === 'video' || tag === 'audio') return this.plain ? '' : '[' + tag + ']';
     if (ctx.depth > 400) return this.text(textOf(node));
-    const inside = { ...ctx, depth: ctx.depth + 1, raw: true };
+    const marks = this.plain || ctx.unmarked ? [] : emphasis(node, tag, ctx);
+    const inside = { ...ctx, depth: ctx.depth + 1, raw: true, lineMark: '', marks: [ctx.marks, ...marks].join(' ') };
     if (!this.plain && (tag === 'code' || tag === 'kbd' || tag === 'samp')) {
       const text = norm(this.lines(node));
       if (text === '') return '';
@@ -169,11 +183,10 @@ class MarkdownWalk {
       this.size += text.length;
       return fence + space + text + space + fence;
     }
-    const mark = this.plain || ctx.unmarked ? undefined : inlineMarks[tag];
-    if (mark !== undefined && ctx.marks !== mark) inside.marks = mark;
-    const text = this.spaced(node, inside);
-    if (tag === 'a') return this.link(node, text);
-    if (mark !== undefined && ctx.marks !== mark) return marked(text, mark);
+    let text = this.spaced(node, inside);
+    if (tag === 'a') text = this.link(node, text);
+    if (marks.length > 0) return marks.reduceRight(marked, text);
+    if (tag === 'a') return text;
     if (!this.plain && tag === 'q') return '“' + text.trim() + '”';
     if (tag === 'sup' && !this.plain && /^\s*\d+\s*$/.test(text)) return '^' + text.trim();
     return text;
@@ -189,15 +202,25 @@ class MarkdownWalk {
 
   link(node, text) {
     let shown = text.trim();
-    if (this.plain || !this.links) return text;
+    if (this.plain || !this.links && !this.refs) return text;
     if (/^[#¶§]$/.test(shown)) return '';
     if (shown === '') shown = escaped(norm(attributeOf(node, 'aria-label')) || norm(attributeOf(node, 'title')));
     if (shown === '') return '';
-    const url = this.address(protoGet(node, 'href'));
-    if (url === '') return text;
+    const target = this.target(node);
+    if (target === '') return text;
     const start = /^\s/.test(text) ? ' ' : '';
     const end = /\s$/.test(text) ? ' ' : '';
-    return start + '[' + shown.replace(/\n+/g, ' ') + '](' + url + ')' + end;
+    return start + '[' + shown.replace(/\n+/g, ' ') + ']' + target + end;
+  }
+
+  /** target is what follows the text of a link: its address, or where those are not wanted its ref. */
+  target(node) {
+    if (this.links) {
+      const url = this.address(protoGet(node, 'href'));
+      return url === '' ? '' : '(' + url + ')';
+    }
+    if (!this.refs || !hasAttribute(node, 'href')) return '';
+    return '[' + refOf(node) + (isDisabled(node) ? ' disabled' : '') + ']';
   }
 
   /** address is a URL that can be reported, '' for one that runs script or holds data. */
@@ -260,7 +283,15 @@ class MarkdownWalk {
       const blocks = this.grid(node, ctx);
       if (blocks) return blocks;
     }
-    if (this.plain) return this.flow(node, ctx);
+    if (tag === 'dl') {
+      const blocks = definitionRows(this, node, ctx);
+      if (blocks) return blocks;
+    }
+    const drawn = drawnRows(this, node, tag, style, ctx);
+    if (drawn) return drawn;
+    const listed = /^(?:ul|ol|menu)$/.test(tag) || /^(?:list|listbox)$/.test(attributeOf(node, 'role') || '');
+    if (this.plain && !(listed && this.tables !== null)) return this.flow(node, ctx);
+    if (listed) return this.list(node, tag === 'ol', ctx);
     const heading = /^h([1-6])$/.exec(tag);
     if (heading || attributeOf(node, 'role') === 'heading') {
       const text = this.oneLine(node, { ...ctx, unmarked: true });
@@ -270,7 +301,6 @@ class MarkdownWalk {
       return text === '' ? [] : ['#'.repeat(level) + ' ' + text];
     }
     switch (tag) {
-      case 'ul': case 'ol': case 'menu': return this.list(node, tag === 'ol', ctx);
       case 'li': return this.item(node, '- ', ctx);
       case 'blockquote': {
         const blocks = this.flow(node, ctx);
@@ -286,7 +316,7 @@ class MarkdownWalk {
       }
       case 'a': return this.card(node, ctx);
       case 'dt': case 'summary': {
-        const text = this.oneLine(node, { ...ctx, marks: '**' });
+        const text = this.oneLine(node, { ...ctx, marks: ctx.marks + ' **', heavy: true });
         return text === '' ? [] : ['**' + text + '**'];
       }
       case 'dd': {
@@ -294,29 +324,29 @@ class MarkdownWalk {
         return blocks.length === 0 ? [] : [indent(blocks.join('\n\n'), ': ')];
       }
       case 'figcaption': case 'caption': {
-        const text = this.oneLine(node, { ...ctx, marks: '*' });
+        const text = this.oneLine(node, { ...ctx, marks: ctx.marks + ' *', slanted: true });
         return text === '' ? [] : ['*' + text + '*'];
       }
     }
-    return this.flow(node, ctx);
+    return this.flow(node, boldBlock(node, style, ctx));
   }
 
   /** oneLine is the text of a heading or a cell. */
   oneLine(node, ctx) {
-    return this.flow(node, { ...ctx, raw: true }).join(' ').replace(/\s*\n\s*/g, ' ').trim();
+    return this.flow(node, { ...ctx, raw: true, lineMark: '' }).join(' ').replace(/\s*\n\s*/g, ' ').trim();
   }
 
   /** card is a link around blocks: the heading in it, or else its first line, carries the address. */
   card(node, ctx) {
     const blocks = this.flow(node, ctx);
-    const url = this.links ? this.address(protoGet(node, 'href')) : '';
-    if (url === '' || blocks.length === 0) return blocks;
+    const target = this.target(node);
+    if (target === '' || blocks.length === 0) return blocks;
     let at = blocks.findIndex((block) => /^#{1,6} /.test(block));
     if (at < 0)
       at = blocks.findIndex((block) => !block.includes('\n') && !/^[>|`-]/.test(block) && !block.includes(']('));
     if (at < 0) return blocks;
     const [, start, text] = /^(#{1,6} )?(.*)$/s.exec(blocks[at]);
-    blocks[at] = (start || '') + '[' + text + '](' + url + ')';
+    blocks[at] = (start || '') + '[' + text + ']' + target;
     return blocks;
   }
 
@@ -360,6 +390,7 @@ class MarkdownWalk {
   }
 
   list(node, ordered, ctx) {
+    if (this.tables !== null && !ctx.inRows) return collectList(this, node, ctx);
     const lines = [];
     let number = ordered ? protoGet(node, 'start') ?? 1 : 0;
     let loose = false;
@@ -368,7 +399,7 @@ class MarkdownWalk {
       const tag = tagOf(child);
       const style = this.wanted(child, tag);
       if (!style) continue;
-      if (tag !== 'li') {
+      if (tag !== 'li' && !/^(?:listitem|option)$/.test(attributeOf(child, 'role') || '')) {
         const blocks = this.block(child, tag, style, { ...ctx, depth: ctx.depth + 1 });
         if (blocks.length > 0)
           lines.push(lines.length > 0 ? indent(blocks.join('\n\n'), '  ', '  ') : blocks.join('\n\n'));
@@ -419,44 +450,35 @@ class MarkdownWalk {
     const layout =
       role === 'none' ||
       (role !== '' && role !== 'table' && role !== 'grid' && role !== 'treegrid') ||
-      width < 2 ||
+      width < (this.tables !== null && queryIn(node, 'th').length > 0 ? 1 : 2) ||
       queryIn(node, 'table').length > 0 ||
       (rows.length < 2 && queryIn(node, 'th').length === 0);
-    if (layout) {
-      const blocks = [];
-      const inner = { ...ctx, depth: ctx.depth + 1 };
-      const caption = queryIn(node, ':scope > caption')[0];
-      if (caption && this.wanted(caption, 'caption')) blocks.push(...this.block(caption, 'caption', null, inner));
-      for (const row of cells)
-        for (const cell of row) if (this.wanted(cell, 'td')) blocks.push(...this.flow(cell, inner));
-      return blocks;
-    }
-    const out = [];
-    const inner = { ...ctx, depth: ctx.depth + 1, raw: true };
-    const lines = cells.map((row) => {
-      const texts = [];
-      for (const cell of row) {
-        const text = this.oneLine(cell, inner);
-        texts.push(this.plain ? text : text.replace(/\|/g, '\\|'));
-        for (let i = 1; i < Math.min(50, protoGet(cell, 'colSpan') || 1); i++) texts.push('');
-      }
-      while (texts.length < width) texts.push('');
-      return texts;
-    });
     const caption = queryIn(node, ':scope > caption')[0];
-    if (caption && this.wanted(caption, 'caption')) out.push(...this.block(caption, 'caption', null, inner));
-    if (this.plain) {
-      out.push(lines.map((row) => row.join('\t').trimEnd()).join('\n'));
-      return out;
-    }
+    const out = [];
+    if (caption && this.wanted(caption, 'caption'))
+      out.push(...this.block(caption, 'caption', null, { ...ctx, depth: ctx.depth + 1 }));
+    if (layout) return out.concat(layoutRows(this, node, cells, ctx));
     const first = cells[0];
     const headed =
       first.length > 0 &&
       (first.every((cell) => tagOf(cell) === 'th') || tagOf(parentElementOf(rows[0]) || rows[0]) === 'thead');
-    const line = (row) => '| ' + row.join(' | ') + ' |';
-    const head = headed ? lines.shift() : new Array(width).fill('');
-    out.push([line(head), '|' + ' --- |'.repeat(width), ...lines.map(line)].join('\n'));
-    return out;
+    const lines = spannedRows(cells, (cell) => this.cell(cell, ctx));
+    const head = headed ? lines.shift() : [];
+    return out.concat(writeTable(this, ctx, { node, kind: 'table', head, lines }));
+  }
+
+  /** cell is the text of a cell, on one line. What the head of a table makes heavy is no emphasis. */
+  cell(node, ctx) {
+    const head = tagOf(node) === 'th' || /header$/.test(attributeOf(node, 'role') || '');
+    const bold = !ctx.heavy && !head && !this.plain && isHeavy(node) && norm(textOf(node)).length <= mostBold;
+    const text = this.oneLine(node, {
+      ...ctx,
+      depth: ctx.depth + 1,
+      inRows: true,
+      heavy: ctx.heavy || head || bold,
+      marks: bold ? ctx.marks + ' **' : ctx.marks
+    });
+    return bold ? marked(text, '**') : text;
   }
 
   /**
@@ -496,23 +518,21 @@ class MarkdownWalk {
       : null;
     const width = columns ? columns.length : Math.max(...lines.map(({ cells }) => cells.length));
     if (width < 2 || lines.length < 2) return null;
-    const inner = { ...ctx, depth: ctx.depth + 1, raw: true };
     const texts = lines.map(({ cells }) => {
       const line = new Array(width).fill('');
       cells.forEach((each, i) => {
-        const text = this.oneLine(each.cell, inner);
-        line[columns ? columns.indexOf(each.index) : i] = this.plain ? text : text.replace(/\|/g, '\\|');
+        line[columns ? columns.indexOf(each.index) : i] = this.cell(each.cell, ctx);
       });
       return line;
     });
+    const head = lines[0].cells.every((each) => each.head) ? texts.shift() : [];
     const rest = this.around;
     this.around = new Set(rows);
     const blocks = this.flow(node, { ...ctx, depth: ctx.depth + 1 });
     this.around = rest;
-    if (this.plain) return [texts.map((row) => row.join('\t').trimEnd()).join('\n'), ...blocks];
-    const line = (row) => '| ' + row.join(' | ') + ' |';
-    const head = lines[0].cells.every((each) => each.head) ? texts.shift() : new Array(width).fill('');
-    return [[line(head), '|' + ' --- |'.repeat(width), ...texts.map(line)].join('\n'), ...blocks];
+    const total = Number(attributeOf(node, 'aria-rowcount')) || 0;
+    const of = Math.max(0, total - (head.length > 0 ? 1 : 0));
+    return [...writeTable(this, ctx, { node, kind: 'table', head, lines: texts, of }), ...blocks];
   }
 
   /** frame leaves a place for the document of a frame. */
@@ -547,20 +567,35 @@ const indent = (text, first, rest = ' '.repeat(first.length)) =>
 
 function joined(walk, root) {
   const tag = tagOf(root);
-  const ctx = { depth: 0, raw: false, marks: '', unmarked: false, pre: false };
+  const ctx = {
+    depth: 0, raw: false, marks: '', unmarked: false, pre: false, lineMark: '', inRows: false,
+    heavy: readable(root, () => isHeavy(root), false), slanted: readable(root, () => isSlanted(root), false)
+  };
   const whole = () => {
     const style = getComputedStyle(root);
     if (style.display === 'none') return [];
     return tag === 'body' || tag === 'html' ? walk.flow(root, ctx) : walk.block(root, tag, style, ctx);
   };
-  return readable(root, whole, [unreadText]).join(walk.plain ? '\n' : '\n\n');
+  const chrome = () => {
+    const blocks = [];
+    while (walk.later !== null && walk.later.length > 0 && !walk.stopped) {
+      const late = walk.later;
+      walk.later = null;
+      for (const node of late) {
+        const style = walk.wanted(node, tagOf(node));
+        if (style) blocks.push(...walk.block(node, tagOf(node), style, ctx));
+      }
+    }
+    return blocks;
+  };
+  return readable(root, () => [...whole(), ...chrome()], [unreadText]).join(walk.plain ? '\n' : '\n\n');
 }
 
 /**
  * page_text answers the text of this document, or of a part of it, in pieces
  * between which frames stand: {text} and {frame: handle}.
  */
-queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, time_ms }) => {
+queries.page_text = ({ ref, locator, format, whole, links, images, refs, main_first, max_chars, time_ms }) => {
   const plain = format === 'text';
   let root;
   let why = 'part';
@@ -569,7 +604,8 @@ queries.page_text = ({ ref, locator, format, whole, links, images, max_chars, ti
   else if (plain || whole) [root, why] = [bodyOf() || rootElement(), 'body'];
   else ({ root, why } = contentRoot());
   if (!root) return { pieces: [], why: 'empty', left: 0, stopped: false, hosts: [], more_hosts: false };
-  const options = { plain, links: links !== false, images: images === true, time: time_ms };
+  const last = main_first === true && (plain || whole === true) && ref === undefined && locator === undefined;
+  const options = { plain, links: links !== false, images: images === true, refs: refs === true, last, time: time_ms };
   let walk = new MarkdownWalk({ ...options, main: !plain && !whole && why !== 'part' });
   let text = joined(walk, root);
   if (walk.main && text.length < 200 && !walk.stopped) {
