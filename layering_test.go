@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 	"authoring/repair": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
+		"runtime/checks",
 	},
 	"internal/testing/mapschema": {"primitives", "sites/manifest", "internal/jsonout"},
 	"authoring/gogen":            {"primitives/fault", "sites/manifest"},
@@ -195,11 +196,15 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/fault", "primitives/upstream", "projection", "projection/expr",
 		"runtime/call", "runtime/checkcache", "sites", "sites/filewatch", "sites/manifest", "workflow",
 	},
+	"runtime/checks": {
+		"internal/element/locators", "internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault",
+	},
 	"runtime/verify": {
 		"internal/lazyregexp",
 		"internal/mapedit", "internal/element/likeness", "internal/element/locators",
 		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault",
 		"runtime/call", "sites", "sites/location", "sites/manifest", "internal/jsonout",
+		"runtime/checks",
 	},
 	"runtime/state": {
 		"primitives", "primitives/fault", "primitives/quirks", "primitives/session", "projection",
@@ -225,11 +230,13 @@ var mayImport = map[string][]string{
 		"runtime/attach", "runtime/call", "runtime/mapset", "runtime/monitor", "runtime/observe",
 		"runtime/signal", "runtime/siteaction", "runtime/state", "runtime/verify", "sites",
 		"sites/manifest", "internal/jsonout",
+		"runtime/checks",
 	},
 	"runtime/siteaction": {
 		"internal/element/lock", "primitives", "primitives/descriptor", "primitives/fault", "primitives/quirks",
 		"projection/expr", "runtime/call", "runtime/mapset", "runtime/observe", "runtime/state", "runtime/verify",
 		"sites", "sites/location", "sites/manifest", "sites/selector", "workflow", "primitives/span",
+		"runtime/checks",
 	},
 	"runtime/observe":    {"primitives", "primitives/fault"},
 	"runtime/screenshot": {"internal/mask", "primitives", "primitives/fault", "primitives/locator"},
@@ -332,8 +339,9 @@ var mayImport = map[string][]string{
 	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},
 	"evidence/states":         {"evidence/report", "primitives/fault", "runtime", "primitives"},
 	"evidence/report": {
-		"primitives/plain", "internal/element/lock", "primitives/fault", "evidence/outfile", "primitives",
+		"primitives/plain", "primitives/fault", "evidence/outfile", "primitives",
 		"internal/mask", "internal/jsonout",
+		"runtime/checks",
 	},
 	"fleet":          {"internal/lazyregexp", "primitives/fault", "internal/jsonout"},
 	"fleet/wire":     {"primitives/fault"},
@@ -362,6 +370,7 @@ var mayImport = map[string][]string{
 		"primitives/address", "internal/element/lock", "authoring/repair", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
+		"runtime/checks",
 	},
 	"plan/schedule": {},
 	"plan/watch":    {"evidence/report", "plan", "plan/spec", "sites/filewatch"},

@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // ActionResult is how one site action ended.
@@ -73,7 +74,7 @@ func Action(ctx context.Context, h Host, name string, arguments json.RawMessage,
 // addRepairs adds to the result the targets that the action used in place of those of its map, and
 // what its steps found.
 func (r *ActionResult) addRepairs(reply runtime.Reply, o Options) {
-	var seen []report.Remembered
+	var seen []checks.Remembered
 	if len(reply.Remembered) > 0 && json.Unmarshal(reply.Remembered, &seen) == nil {
 		locks, err := repair.UpdateLocks(seen, o.Maps, o.Warn)
 		if err != nil {

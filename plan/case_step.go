@@ -88,13 +88,13 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 	if r.o.Artifacts == "" {
 		return
 	}
-	name := fmt.Sprintf("%02d-%s", r.number, fileName(result.Name))
+	name := fmt.Sprintf("%02d-%s", r.number, report.FileName(result.Name))
 	if r.c.Number > 0 {
 		name = fmt.Sprintf("%03d-%s", r.c.Number, name)
 	}
 	o := r.o
 	if r.o.Many {
-		o.Artifacts = filepath.Join(r.o.Artifacts, fileName(folderOf(r.c.ID)))
+		o.Artifacts = filepath.Join(r.o.Artifacts, report.FileName(folderOf(r.c.ID)))
 	}
 	if n := r.o.attempt - 1; n > 0 { // of the case
 		name += fmt.Sprintf("-again%d", n)
@@ -339,16 +339,4 @@ func firstOf(causes []string) string {
 		return fmt.Sprintf("%s; and %d of other checks", causes[0], len(causes)-1)
 	}
 	return fmt.Sprintf("%s; and %d more", causes[0], len(causes)-1)
-}
-
-// fileName makes a name of a step safe for a file.
-func fileName(name string) string {
-	out := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':
-			return r
-		}
-		return '_'
-	}, name)
-	return strings.TrimLeft(out[:min(len(out), 60)], ".")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // CheckResult is what the maps say about every open page.
@@ -117,15 +118,13 @@ func (c *CheckResult) add(p report.Page, on runtime.Target, err error) {
 
 // brokenPage is a page of which nothing is known but why.
 func brokenPage(at opening, f *fault.Error, took time.Duration) report.Page {
-	p := report.Page{
+	p := report.Page{Opened: at.address, Duration: took, Page: checks.Page{
 		URL:        at.shown,
-		Opened:     at.address,
 		Unmet:      []string{said(f)},
 		Summary:    map[string]int{},
 		Maps:       []string{},
-		Duration:   took,
 		ObservedAt: stamp(time.Now()),
-	}
+	}}
 	in := brokenJSON{
 		Status:     report.Broken,
 		Error:      f,

@@ -18,6 +18,7 @@ import (
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // Host is what runs the calls: a runtime.Host, or one session of it.
@@ -141,7 +142,7 @@ type StepResult struct {
 	texts      []report.Text
 	// remembered are what elements of steps look like. mended are targets with which the
 	// action was done, and lost is what it fails with without them.
-	remembered []report.Remembered
+	remembered []checks.Remembered
 	repaired   []repair.Applied
 	lost       *fault.Error
 	// before are states of the page as they were before the step, for a report.

@@ -15,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites/location"
 )
 
@@ -57,7 +58,7 @@ func (c CheckResult) repair(ctx context.Context, h Host, x Expectations, o Optio
 	byFile := map[string]*repair.Repaired{}
 	var failed []error
 	for i, p := range c.Pages {
-		if !slices.ContainsFunc(p.Checks, func(k report.Check) bool {
+		if !slices.ContainsFunc(p.Checks, func(k checks.Check) bool {
 			return k.Status == "failed" || k.Status == "drifted"
 		}) {
 			continue
@@ -83,7 +84,7 @@ func (c CheckResult) repair(ctx context.Context, h Host, x Expectations, o Optio
 // repairCheck adds the change with which a check passes to those of its file.
 func repairCheck(
 	ctx context.Context, h Host, x Expectations, tab runtime.Target,
-	k report.Check, byFile map[string]*repair.Repaired, o Options,
+	k checks.Check, byFile map[string]*repair.Repaired, o Options,
 ) error {
 	changes := changesFor(k)
 	file, ok := o.Maps(k.MapPath)
@@ -144,7 +145,7 @@ func (c CheckResult) withRepairs(
 }
 
 // changesFor are the changes that could make a check pass.
-func changesFor(k report.Check) []repair.Change {
+func changesFor(k checks.Check) []repair.Change {
 	var out []repair.Change
 	// One that would put a secret into the map is none.
 	add := func(mapPath, pointer string, target json.RawMessage) {
@@ -179,7 +180,7 @@ func verifiedAt(mapPath string) string {
 
 // passes runs the checks of a map and says whether the one at the same place passes.
 func passes(
-	ctx context.Context, h Host, x Expectations, tab runtime.Target, k report.Check, text []byte, o Options,
+	ctx context.Context, h Host, x Expectations, tab runtime.Target, k checks.Check, text []byte, o Options,
 ) (bool, error) {
 	x.Remember, x.locks = false, nil
 	p, err := checkPage(
@@ -189,7 +190,7 @@ func passes(
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(p.Checks, func(again report.Check) bool {
+	return slices.ContainsFunc(p.Checks, func(again checks.Check) bool {
 		return again.Pointer == k.Pointer && again.Status == "passed"
 	}), nil
 }
@@ -209,7 +210,7 @@ func (c CheckResult) PrintRepairs(w io.Writer) { repair.Print(w, c.Locks, c.Repa
 // UpdateLocks writes what the checks found into the lock files beside their maps. It
 // returns the files that changed.
 func (c CheckResult) UpdateLocks(files repair.Files) ([]string, error) {
-	var seen []report.Remembered
+	var seen []checks.Remembered
 	for _, p := range c.Pages {
 		for _, k := range p.Checks {
 			seen = append(seen, k.Remembered...)

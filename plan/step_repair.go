@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/authoring/repair"
-	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // SetRepair sets the lock files that repair targets of the given maps. asked reports that the run
@@ -125,7 +125,7 @@ func (r RunResult) Repairs() []repair.Repaired {
 // UpdateLocks writes what the steps of the run found into the lock files beside their
 // maps. It returns the files that changed.
 func (r RunResult) UpdateLocks(files repair.Files) ([]string, error) {
-	var seen []report.Remembered
+	var seen []checks.Remembered
 	for _, c := range r.Cases {
 		for _, s := range c.Steps {
 			seen = append(seen, s.remembered...)

@@ -105,7 +105,7 @@ const (
 // MapsChangedEvent is the name of the event that says that maps have changed.
 const MapsChangedEvent = mapset.ChangedEvent
 
-// LoadMaps loads map files and storage folders; see mapset.Load. Where arguments are
+// LoadMaps loads map files and storage folders; see mapset.Read. Where arguments are
 // checked, so is what else is certain to be refused; see siteaction.Inspect.
 func LoadMaps(
 	paths []string, registry *primitives.Registry, engine expr.Engine, how MapOptions,

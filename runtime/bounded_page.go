@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,10 +117,8 @@ func (p boundedPage) History(ctx context.Context) ([]primitives.HistoryEntry, in
 // Keys implements primitives.Page. The keys that paste bring what was copied, wherever that
 // was.
 func (p boundedPage) Keys(ctx context.Context, events ...primitives.KeyEvent) error {
-	for _, e := range events {
-		if pastes(e) {
-			return p.bounds.RefusesClipboard()
-		}
+	if slices.ContainsFunc(events, pastes) {
+		return p.bounds.RefusesClipboard()
 	}
 	return p.Page.Keys(ctx, events...)
 }

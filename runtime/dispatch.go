@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"runtime/debug"
 	"time"
 
@@ -108,9 +109,7 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 	if len(r.Effects) > 0 {
 		e.Fields["effects"] = r.Effects
 	}
-	for k, v := range r.Err.Fields {
-		e.Fields[k] = v
-	}
+	maps.Copy(e.Fields, r.Err.Fields)
 	reply := Reply{Err: &e}
 	if h.opts.Quirks.Has(quirks.UpstreamAnswers) && r.Answered() {
 		reply.Answer = r.Envelope()

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -502,9 +503,7 @@ func (j *job) explain(err *fault.Error) *fault.Error {
 	if at.Primitive != "" {
 		evidence["primitive"] = at.Primitive
 	}
-	for k, v := range err.Evidence {
-		evidence[k] = v
-	}
+	maps.Copy(evidence, err.Evidence)
 	out.Evidence = evidence
 	return &out
 }

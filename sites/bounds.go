@@ -2,6 +2,7 @@ package sites
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -60,10 +61,8 @@ func (m *Map) isAbout(at location.Page) bool {
 // about reports whether the host of a page is one of the map's, or below one.
 func (b *Bounds) about(at location.Page) bool {
 	for h := range at.Hosts {
-		for _, own := range b.hosts {
-			if h == own {
-				return true
-			}
+		if slices.Contains(b.hosts, h) {
+			return true
 		}
 	}
 	return false

@@ -37,7 +37,7 @@ func ParsePermissions(texts []string) (Permissions, error) {
 		if !ok || scope != location.Shared && scope != location.Public {
 			return nil, fault.New(fault.InvalidArguments, "%q: expected shared=… or public=…", text)
 		}
-		for _, word := range strings.Split(list, ",") {
+		for word := range strings.SplitSeq(list, ",") {
 			p := Permission(strings.TrimSpace(word))
 			if !slices.Contains(allPermissions, p) {
 				return nil, fault.New(fault.InvalidArguments,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -185,9 +186,7 @@ func (st *step) tried(item string) ordered {
 		}
 	} else if st.locator != nil {
 		plain.locator = map[string]any{}
-		for k, v := range st.locator {
-			plain.locator[k] = v
-		}
+		maps.Copy(plain.locator, st.locator)
 		if e := st.element(); st.name != "" && e != nil {
 			plain.locator["name"] = e.Name
 			if st.loop != nil {

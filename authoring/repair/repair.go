@@ -25,6 +25,7 @@ import (
 	edit "github.com/outrider-run/outrider/internal/mapedit"
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites"
 )
 
@@ -309,7 +310,7 @@ func Print(w io.Writer, locks []string, repairs []Repaired, applied bool) {
 // UpdateLocks writes what elements look like into the lock files beside their maps. It returns
 // the files that changed. One that cannot be read or written leaves the others. What holds a
 // secret is not stored: warn is called with it.
-func UpdateLocks(remembered []report.Remembered, files Files, warn func(error)) ([]string, error) {
+func UpdateLocks(remembered []checks.Remembered, files Files, warn func(error)) ([]string, error) {
 	seen := map[string][]lock.Entry{}
 	reported := map[string]bool{}
 	for _, r := range remembered {

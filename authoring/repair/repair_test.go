@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/authoring/repair"
-	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/likeness"
 	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives/descriptor"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // TestRepairOfAnotherMap: a change that was found with one map is not written into another
@@ -59,7 +59,7 @@ func TestRepairOfAnotherMap(t *testing.T) {
 // TestSecretsAreNotRemembered: what holds a secret is not written into a lock file.
 func TestSecretsAreNotRemembered(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "actions.json")
-	seen := []report.Remembered{
+	seen := []checks.Remembered{
 		{MapPath: "m", Entry: lock.Entry{
 			Target:  descriptor.Descriptor{Role: "button"},
 			Element: likeness.Element{Name: "Hello {{secret:PW}}"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -124,9 +125,7 @@ func decodeAction(raw json.RawMessage) (action, *Error) {
 		if json.Unmarshal(nested, &inner) != nil {
 			return a, invalidAction("%s: params is not an object", a.kind)
 		}
-		for name, value := range inner {
-			members[name] = value
-		}
+		maps.Copy(members, inner)
 	}
 	for name, value := range members {
 		if string(bytes.TrimSpace(value)) == "null" {

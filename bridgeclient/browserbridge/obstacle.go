@@ -2,6 +2,7 @@ package browserbridge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -88,12 +89,7 @@ func under(host, name string) bool {
 }
 
 func (a address) segment(pattern *regexp.Regexp) bool {
-	for _, s := range a.segments {
-		if pattern.MatchString(s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.segments, pattern.MatchString)
 }
 
 // lazily compiles an expression when it is first needed: all of them cost what a process

@@ -168,7 +168,7 @@ func outputPaths(key string, values []string) []string {
 	}
 	var out []string
 	for _, v := range values {
-		for _, part := range strings.Split(v, ",") {
+		for part := range strings.SplitSeq(v, ",") {
 			if _, path, ok := strings.Cut(part, "="); ok {
 				out = append(out, strings.TrimSpace(path))
 			}

@@ -40,7 +40,7 @@ var measured = names("x y width height left right top bottom scroll_x scroll_y")
 
 func names(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, n := range strings.Fields(text) {
+	for n := range strings.FieldsSeq(text) {
 		out[n] = true
 	}
 	return out

@@ -11,32 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/primitives"
-	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // Page is what mode check of actions.site answers, as far as reports
 // show it.
 type Page struct {
-	OK         bool           `json:"ok"`
-	Unmet      []string       `json:"unmet"` // why it is not ok, beside checks that fail
-	URL        string         `json:"url"`
-	HTTPStatus int            `json:"http_status"`
-	ObservedAt string         `json:"observed_at"`
-	Summary    map[string]int `json:"summary"`
-	Checks     []Check        `json:"checks"`
-	States     []struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		Current     *bool  `json:"current"`
-		MapPath     string `json:"map_path"`
-		Drift       []struct {
-			Message string `json:"message"`
-		} `json:"drift"`
-		File string `json:"-"` // see Locate
-	} `json:"states"`
-	Maps []string `json:"maps"`
+	checks.Page
 
 	// Opened is the address that was asked for, "" when it is not known.
 	Opened   string          `json:"-"`
@@ -48,46 +30,6 @@ type Page struct {
 	Texts      []Text      `json:"-"`
 
 	file string // of the first map that applies, see Locate
-}
-
-type Check struct {
-	ID          string                     `json:"check_id"`
-	Description string                     `json:"description"`
-	Severity    string                     `json:"severity"`
-	Status      string                     `json:"status"`
-	MapPath     string                     `json:"map_path"`
-	Pointer     string                     `json:"pointer"`
-	Line        int                        `json:"line"`
-	Assertions  []Assertion                `json:"assertions"`
-	Negative    []Assertion                `json:"negative_assertions"`
-	Contingency string                     `json:"contingency"`
-	Evidence    map[string]json.RawMessage `json:"evidence"`
-	Error       *struct {
-		Code     fault.Code     `json:"code"`
-		Message  string         `json:"message"`
-		Evidence map[string]any `json:"evidence"`
-	} `json:"error"`
-	Setup struct {
-		ByHand []string `json:"by_hand"`
-	} `json:"setup"`
-	Drift []struct {
-		Preferred string          `json:"preferred"`
-		Message   string          `json:"message"`
-		Matched   string          `json:"matched"`
-		Candidate string          `json:"candidate"`
-		Proposal  json.RawMessage `json:"proposal"`
-		MapPath   string          `json:"map_path"`
-		Pointer   string          `json:"pointer"`
-	} `json:"drift"`
-	Repairs []struct {
-		MapPath string          `json:"map_path"`
-		Pointer string          `json:"pointer"`
-		Target  json.RawMessage `json:"target"`
-	} `json:"repairs"`
-	Remembered []Remembered `json:"remembered"`
-
-	// File is the file of the map, see Locate.
-	File string `json:"-"`
 }
 
 // Locate finds the files of the maps that the page was checked with: a map in a storage
@@ -111,116 +53,15 @@ func (p *Page) Locate(files func(mapPath string) (file string, ok bool)) {
 	}
 }
 
-// file is where the check's map is, as well as it is known.
-func (c Check) file() string { return cmp.Or(c.File, c.MapPath) }
-
-// Remembered is the recorded appearance of a target of a map.
-type Remembered struct {
-	MapPath string `json:"map_path"`
-	lock.Entry
-}
-
-// Breaks reports whether the check makes the verb fail: severity info is for
-// people to know.
-func (c Check) Breaks() bool {
-	return (c.Status == "failed" || c.Status == "not_run") && c.Severity != "info"
-}
-
 // Well reports whether the page is ok and none of its checks drifted or failed.
 func (p Page) Well() bool {
-	return p.OK && !slices.ContainsFunc(p.Checks, func(c Check) bool {
-		return c.Status == "failed" || c.Status == "drifted" || c.Status == "not_run"
+	return p.OK && !slices.ContainsFunc(p.Checks, func(c checks.Check) bool {
+		return c.Status == checks.Failed || c.Status == checks.Drifted || c.Status == checks.NotRun
 	})
-}
-
-// Assertion is one assertion of a check, with the members that failed.
-type Assertion struct {
-	OK         *bool  `json:"ok"`
-	Reason     string `json:"reason"`
-	Pointer    string `json:"pointer"`
-	Line       int    `json:"line"`
-	Mismatches []struct {
-		Member   string `json:"member"`
-		Expected any    `json:"expected"`
-		Found    any    `json:"found"`
-		Message  string `json:"message"`
-	} `json:"mismatches"`
-	Box *Box `json:"box"`
 }
 
 // Box is where an element was in the viewport, in CSS pixels.
 type Box = primitives.Rect
-
-// Reason is one failed expectation, and its place in the map.
-type Reason struct {
-	Message, Place string
-}
-
-// Reasons says why a check fails: a sentence for each assertion that does.
-func (c Check) Reasons() []Reason {
-	var out []Reason
-	for _, a := range slices.Concat(c.Assertions, c.Negative) {
-		for _, m := range a.Mismatches {
-			// Two members of an assertion can have one reason: there is no element.
-			if one := (Reason{m.Message, c.place(a.Pointer, a.Line)}); !slices.Contains(out, one) {
-				out = append(out, one)
-			}
-		}
-	}
-	return out
-}
-
-// Place is where the check stands in its map.
-func (c Check) Place() string { return c.place(c.Pointer, c.Line) }
-
-func (c Check) place(pointer string, line int) string {
-	if line == 0 {
-		return c.file()
-	}
-	return fmt.Sprintf("%s:%d %s", c.file(), line, pointer)
-}
-
-// Proposals are the repaired targets. A check that fails for another reason
-// stays red with them, so it has none.
-func (c Check) Proposals() []json.RawMessage {
-	var out []json.RawMessage
-	if c.Status == "drifted" {
-		for _, d := range c.Drift {
-			if len(d.Proposal) > 0 {
-				out = append(out, d.Proposal)
-			}
-		}
-	}
-	return out
-}
-
-// Detail is one line about a check that did not simply pass.
-func (c Check) Detail() string {
-	reasons := c.Reasons()
-	switch {
-	case c.Status == "failed" && len(reasons) > 0:
-		line := reasons[0].Message
-		if more := len(reasons) - 1; more > 0 {
-			line += fmt.Sprintf("; and %d more", more)
-		}
-		return line
-	case c.Status == "drifted" && len(c.Drift) > 0:
-		return c.Drift[0].Message
-	case c.Error != nil:
-		e := fault.Error{Code: c.Error.Code, Message: c.Error.Message, Evidence: c.Error.Evidence}
-		return e.Line()
-	case c.Status == "not_run":
-		return fmt.Sprintf("somebody has to do first what it says at %s", strings.Join(c.Setup.ByHand, ", "))
-	case c.Status == "skipped":
-		return "the state it is about is not current"
-	case c.Status == "unknown" &&
-		slices.ContainsFunc(c.Assertions, func(a Assertion) bool { return a.Reason == "always_holds" }):
-		return "it asks for what every page has"
-	case c.Status == "unknown":
-		return "it asks for nothing that can be seen"
-	}
-	return ""
-}
 
 // Causes says why the page is not ok, one sentence each; what nobody knows
 // better comes first.

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // A check that could not be judged says its error on the line that all faces have: what was meant, and what is near.
 func TestCheckSaysWhatWasMeant(t *testing.T) {
-	var c report.Check
+	var c checks.Check
 	text := `{"check_id": "draft", "status": "unknown", "error": {"code": "target_not_found", "message": "no match",
 		"evidence": {"target": {"role": "button", "name": "Save draft"}, "nearest": ["Keep draft"]}}}`
 	if err := json.Unmarshal([]byte(text), &c); err != nil {

@@ -62,7 +62,7 @@ func ParseFiles(text string) (Files, error) {
 // parts are the formats with their files. A comma before what looks like a file is part of a name.
 func parts(text string) []string {
 	var out []string
-	for _, part := range strings.Split(text, ",") {
+	for part := range strings.SplitSeq(text, ",") {
 		if len(out) > 0 && !strings.Contains(part, "=") && strings.ContainsAny(part, "./") {
 			out[len(out)-1] += "," + part
 			continue

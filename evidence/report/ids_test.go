@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // rows is a run with a red step in each of so many cases, a page that was checked twice, and
@@ -30,10 +31,10 @@ func rows(n int) report.Run {
 		})
 	}
 	for range 2 {
-		page := report.PageSuite(report.Page{
+		page := report.PageSuite(report.Page{Page: checks.Page{
 			URL:   "http://127.0.0.1:1234/items?x=1",
 			Unmet: []string{"the status is 500"},
-		})
+		}})
 		page.Tests = append(
 			page.Tests, report.Test{Name: "next", Class: "checks.critical", Outcome: report.Passed},
 			report.Test{Name: "next", Class: "checks.critical", Outcome: report.Broken, Message: "no page"},

@@ -37,7 +37,7 @@ func (r *Run) SaveScreenshots(to Folder, dir string) error {
 			err = to.MkdirAll(dir, 0o755)
 			made = err == nil
 		}
-		path := filepath.Join(dir, fmt.Sprintf("%03d-%s%s", n, fileName(t.Name), ext))
+		path := filepath.Join(dir, fmt.Sprintf("%03d-%s%s", n, FileName(t.Name), ext))
 		if err == nil {
 			err = to.WriteFile(path, content, 0o644)
 		}
@@ -91,8 +91,8 @@ func (p *Screenshot) Outlined() (content []byte, ext string, err error) {
 	return out.Bytes(), ext, err
 }
 
-// fileName makes the name of a test safe for a file.
-func fileName(name string) string {
+// FileName makes the name of a test or of a step safe for a file.
+func FileName(name string) string {
 	out := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '-', r == '_':

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // PageSuite is a page as a suite: a test for the page itself, one for each check,
@@ -60,14 +61,14 @@ func PageSuite(p Page) Suite {
 	return s
 }
 
-func checkTest(p Page, c Check) Test {
+func checkTest(p Page, c checks.Check) Test {
 	t := Test{
 		Name:        c.ID,
 		Class:       "checks." + c.Severity,
 		Outcome:     Passed,
 		Description: c.Description,
 		URL:         p.URL,
-		Place:       withLines(Place{File: c.file(), Line: c.Line, Pointer: c.Pointer}),
+		Place:       withLines(Place{File: c.Shown(), Line: c.Line, Pointer: c.Pointer}),
 	}
 	switch {
 	case c.Status == "not_run" && c.Severity == "info", c.Status == "skipped", c.Status == "unknown":
@@ -84,10 +85,10 @@ func checkTest(p Page, c Check) Test {
 	}
 	t.Message, t.Kind = c.Detail(), c.Severity
 	if c.Status == "failed" {
-		t.Failures = c.failures()
+		t.Failures = failures(c)
 	}
 	if c.Status == "drifted" {
-		t.Repairs = c.repairs()
+		t.Repairs = repairs(c)
 	}
 	if c.Contingency != "" {
 		t.Texts = append(t.Texts, Text{Title: "contingency", Body: c.Contingency})
@@ -108,16 +109,16 @@ func checkTest(p Page, c Check) Test {
 }
 
 // outline marks what the assertions that fail found.
-func (t *Test) outline(c Check) {
+func (t *Test) outline(c checks.Check) {
 	if t.Screenshot == nil {
 		return
 	}
-	t.Screenshot.Outlines = c.boxes()
+	t.Screenshot.Outlines = boxes(c)
 }
 
 // boxes is where the elements are that failed assertions found.
-func (c Check) boxes() (out []Box) {
-	for _, a := range slices.Concat(c.Assertions, c.Negative) {
+func boxes(c checks.Check) (out []Box) {
+	for _, a := range slices.Concat(c.Assertions, c.NegativeAssertions) {
 		if len(a.Mismatches) > 0 && a.Box != nil && a.Box.Width > 0 && a.Box.Height > 0 {
 			out = append(out, *a.Box)
 		}
@@ -129,19 +130,19 @@ func (c Check) boxes() (out []Box) {
 func (p Page) Boxes() (out []Box) {
 	for _, c := range p.Checks {
 		if c.Status == "failed" {
-			out = append(out, c.boxes()...)
+			out = append(out, boxes(c)...)
 		}
 	}
 	return out
 }
 
-func (c Check) failures() []Failure {
+func failures(c checks.Check) []Failure {
 	var out []Failure
-	for _, a := range append(append([]Assertion{}, c.Assertions...), c.Negative...) {
+	for _, a := range slices.Concat(c.Assertions, c.NegativeAssertions) {
 		for _, m := range a.Mismatches {
 			out = append(out, Failure{
 				Message: m.Message, Expected: shown(m.Expected), Found: shown(m.Found),
-				Place: withLines(Place{File: c.file(), Line: a.Line, Pointer: a.Pointer}),
+				Place: withLines(Place{File: c.Shown(), Line: a.Line, Pointer: a.Pointer}),
 			})
 		}
 	}
@@ -162,10 +163,10 @@ func shown(v any) string {
 
 // repairs are what would make the check pass again: a difference of the map where
 // the selector stands once in it, and the whole target.
-func (c Check) repairs() []Text {
+func repairs(c checks.Check) []Text {
 	var out []Text
 	for _, d := range c.Drift {
-		if diff := selectorDiff(c.file(), d.Preferred, d.Matched, d.Candidate); diff != "" {
+		if diff := selectorDiff(c.Shown(), d.Preferred, d.Matched, d.Candidate); diff != "" {
 			out = append(out, Text{Title: "change of the map", Body: diff, Diff: true})
 		}
 		if len(d.Proposal) > 0 {

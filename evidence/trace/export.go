@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -291,9 +292,7 @@ func (e *export) before(ev record.Event, id, parent, title, method string, p map
 	if parent != "" {
 		line["parentId"] = parent
 	}
-	for k, v := range more {
-		line[k] = v
-	}
+	maps.Copy(line, more)
 	e.open[id] = true
 	e.line(&e.trace, line)
 }
@@ -304,8 +303,6 @@ func (e *export) after(t float64, id string, more map[string]any) {
 	}
 	delete(e.open, id)
 	line := map[string]any{"type": "after", "callId": id, "endTime": zero + t}
-	for k, v := range more {
-		line[k] = v
-	}
+	maps.Copy(line, more)
 	e.line(&e.trace, line)
 }

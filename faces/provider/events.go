@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/outrider-run/outrider/runtime"
@@ -103,9 +104,7 @@ func (s *Server) addressChanged(ev runtime.Event) bool {
 // not take its events misses some; answers are never left out.
 func (s *Server) sendEvent(about *session, name string, payload map[string]any) {
 	own := map[string]any{"session_id": about.id}
-	for k, v := range payload {
-		own[k] = v
-	}
+	maps.Copy(own, payload)
 	s.connectionsMu.Lock()
 	defer s.connectionsMu.Unlock()
 	for c := range s.connections {

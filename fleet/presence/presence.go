@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -109,69 +108,4 @@ func List(ctx context.Context, s *wire.Store) ([]fleet.Worker, error) {
 
 func sortByID(workers []fleet.Worker) {
 	slices.SortFunc(workers, func(a, b fleet.Worker) int { return strings.Compare(a.ID, b.ID) })
-}
-
-// View is the workers as they come and go.
-type View struct {
-	mu      sync.Mutex
-	workers map[string]fleet.Worker
-}
-
-// Watch follows the workers until ctx ends. ready is closed when those that were there are
-// known; changed is called with each worker that joins, changes or leaves.
-func (v *View) Watch(
-	ctx context.Context, s *wire.Store, ready chan<- struct{}, changed func(w fleet.Worker, gone bool),
-) error {
-	w, err := s.Workers.WatchAll(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Stop() }()
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			switch {
-			case !ok:
-				return context.Cause(ctx)
-			case e == nil:
-				close(ready)
-				continue
-			}
-			if one, gone, ok := v.take(e); ok && changed != nil {
-				changed(one, gone)
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-func (v *View) take(e jetstream.KeyValueEntry) (one fleet.Worker, gone, ok bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.workers == nil {
-		v.workers = map[string]fleet.Worker{}
-	}
-	if e.Operation() != jetstream.KeyValuePut {
-		one, ok = v.workers[e.Key()]
-		delete(v.workers, e.Key())
-		return one, true, ok
-	}
-	if json.Unmarshal(e.Value(), &one) != nil || one.ID != e.Key() {
-		return one, false, false
-	}
-	v.workers[one.ID] = one
-	return one, false, true
-}
-
-// Workers are those that are there, by id.
-func (v *View) Workers() []fleet.Worker {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	out := make([]fleet.Worker, 0, len(v.workers))
-	for _, w := range v.workers {
-		out = append(out, w)
-	}
-	sortByID(out)
-	return out
 }

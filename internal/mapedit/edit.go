@@ -51,7 +51,7 @@ func locate(text []byte, pointer string) (start, end int, err error) {
 		if pointer[0] != '/' {
 			return lost()
 		}
-		for _, s := range strings.Split(pointer[1:], "/") {
+		for s := range strings.SplitSeq(pointer[1:], "/") {
 			steps = append(steps, strings.NewReplacer("~1", "/", "~0", "~").Replace(s))
 		}
 	}

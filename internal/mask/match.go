@@ -167,10 +167,8 @@ func (p pattern) cutOff(text string, at []int, n int) int {
 // step adds the places after r, in each form that it can have at from.
 func (p pattern) step(to []int, text string, from int, r rune, more *bool) []int {
 	add := func(end int) {
-		for _, known := range to {
-			if known == end {
-				return
-			}
+		if slices.Contains(to, end) {
+			return
 		}
 		to = append(to, end)
 	}

@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -139,10 +140,8 @@ func Reworded(arguments any) bool {
 	case json.Number:
 		return !comesBack(v)
 	case []any:
-		for i := range v {
-			if Reworded(v[i]) {
-				return true
-			}
+		if slices.ContainsFunc(v, Reworded) {
+			return true
 		}
 	case map[string]any:
 		for name := range v {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -215,9 +216,7 @@ func (in *pageExtractIn) read(ctx context.Context, p primitives.Page, format str
 	if err != nil {
 		return nil, err
 	}
-	for k, v := range part {
-		args[k] = v
-	}
+	maps.Copy(args, part)
 	r := textReader{p: p, args: args, slots: make(chan struct{}, sideBySide), alone: in.Frames != nil && !*in.Frames}
 	out, err := r.document(ctx, at.Frame, args, 0)
 	if err != nil && in.Ref != "" {

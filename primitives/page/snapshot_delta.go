@@ -346,9 +346,9 @@ func rowRef(row []byte) string {
 	if !ok {
 		return ""
 	}
-	end := bytes.IndexByte(rest, ']')
-	if end < 0 {
+	ref, _, ok := bytes.Cut(rest, []byte{']'})
+	if !ok {
 		return ""
 	}
-	return string(rest[:end])
+	return string(ref)
 }

@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/actionability"
@@ -60,9 +61,7 @@ func callFound(
 	if at.View != nil {
 		with["view"] = at.View
 	}
-	for k, v := range args {
-		with[k] = v
-	}
+	maps.Copy(with, args)
 	var raw json.RawMessage
 	if err := target.Locator.EvaluateIn(ctx, p, at.Frame, fn, with, &raw); err != nil {
 		return err

@@ -42,9 +42,6 @@ var undeclared = map[string][]string{
 	"pointer.move_to":      {"id"},                                        // markerMoveTo
 }
 
-// Version of the extension that is described.
-func Version() string { return vocabulary().Version }
-
 // Has reports whether the extension has a primitive of this name.
 func Has(primitive string) bool {
 	_, ok := vocabulary().Arguments[primitive]

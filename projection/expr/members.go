@@ -2,6 +2,7 @@ package expr
 
 import (
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -87,14 +88,7 @@ func unquoted(quoted []byte) string {
 		return ""
 	}
 	inner := quoted[1 : len(quoted)-1]
-	plain := utf8.Valid(inner)
-	for _, c := range inner {
-		if c == '\\' {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if utf8.Valid(inner) && !slices.Contains(inner, '\\') {
 		return string(inner)
 	}
 	var s string

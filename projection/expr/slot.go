@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -206,9 +207,7 @@ func at(pointer string, err error) error {
 	src := fault.From(err)
 	f := *src
 	f.Evidence = make(map[string]any, len(src.Evidence)+1)
-	for k, v := range src.Evidence {
-		f.Evidence[k] = v
-	}
+	maps.Copy(f.Evidence, src.Evidence)
 	f.Evidence["pointer"] = pointer
 	if pointer != "" {
 		f.Message = "at " + pointer + ": " + src.Message

@@ -110,15 +110,9 @@ const (
 	ArgumentsCoerced
 )
 
-// Load loads map files and storage folders. An invalid map contributes
-// nothing; its report has everything that is wrong with it. A path that cannot
-// be read has a report with an error too.
-func Load(paths []string, registry *primitives.Registry, engine expr.Engine, how Options) (*Maps, []sites.FileReport) {
-	m, read := Read(paths, registry, engine, how)
-	return m, read()
-}
-
-// Read is Load in the background: the maps offer nothing until read has returned.
+// Read loads map files and storage folders in the background: the maps offer nothing until
+// read has returned. An invalid map contributes nothing; its report has everything that is
+// wrong with it. A path that cannot be read has a report with an error too.
 func Read(
 	paths []string, registry *primitives.Registry, engine expr.Engine, how Options,
 ) (m *Maps, read func() []sites.FileReport) {

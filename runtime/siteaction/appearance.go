@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -19,7 +20,7 @@ import (
 type appearances struct {
 	wanted     bool
 	locks      map[string]*lock.File // by the path of their map
-	remembered []verify.Remembered
+	remembered []checks.Remembered
 	repairs    []wentOn
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/projection/expr"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
@@ -129,9 +130,9 @@ func (g *goal) want(s *verify.Batch) {
 func (g *goal) judge(s *verify.Batch) verify.Verdict {
 	if g.check != nil {
 		switch s.Check(g.in, g.check).Status {
-		case verify.CheckPassed, verify.CheckDrifted:
+		case checks.Passed, checks.Drifted:
 			return verify.Yes
-		case verify.CheckFailed:
+		case checks.Failed:
 			return verify.No
 		}
 		return verify.Unknown

@@ -53,7 +53,7 @@ func (a *Actions) withChecks(ctx context.Context, o *mapset.Offer, match *sites.
 		if r.Error == nil {
 			continue
 		}
-		row := map[string]any{"check_id": r.CheckID, "status": r.Status, "severity": r.Severity, "code": r.Error.Code}
+		row := map[string]any{"check_id": r.ID, "status": r.Status, "severity": r.Severity, "code": r.Error.Code}
 		if r.Contingency != "" {
 			row["contingency"] = r.Contingency
 			next = "the map asks for: " + fault.Clip(r.Contingency, 200)

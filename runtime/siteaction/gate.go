@@ -8,6 +8,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/verify"
@@ -31,7 +32,7 @@ type gate struct {
 	// and signed_in, checks that need a setup.
 	undecided, unchecked []string
 	// Drift is that of the states that let the action start.
-	drift []verify.Drift
+	drift []checks.Drift
 }
 
 func gateOf(o *mapset.Offer, match *sites.Match, moves []move) *gate {
@@ -177,9 +178,9 @@ func (g *gate) judge(s *verify.Batch) *fault.Error {
 	for _, k := range g.checks {
 		r := s.Check(k.Source.Map, k.Entry).Named(k.Name)
 		switch r.Status {
-		case verify.CheckFailed:
+		case checks.Failed:
 			return r.Refusal("a critical check of the action fails; nothing was done")
-		case verify.CheckNotRun:
+		case checks.NotRun:
 			g.unchecked = append(g.unchecked, k.Name)
 		}
 	}
@@ -214,10 +215,10 @@ func (g *gate) precondition(s *verify.Batch, e *move) *fault.Error {
 		if in, k := g.lib.Check(m, p); k != nil && !verify.IsState(g.lib, m, p) {
 			r := s.Check(in, k).Named(e.Source.Offered(p))
 			switch r.Status {
-			case verify.CheckFailed:
+			case checks.Failed:
 				return r.Refusal("a precondition of the transition fails; nothing was done").With("transition", e.Name)
-			case verify.CheckNotRun:
-				g.unchecked = append(g.unchecked, r.CheckID)
+			case checks.NotRun:
+				g.unchecked = append(g.unchecked, r.ID)
 			}
 		}
 	}

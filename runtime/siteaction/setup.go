@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
-	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -16,8 +16,8 @@ import (
 // the same policy, pacing and deadline. They get no arguments.
 func (a *Actions) Setup(
 	ctx context.Context, caller Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check,
-) (verify.SetupOutcome, *fault.Error) {
-	out := verify.SetupOutcome{ByHand: k.SetupRest}
+) (checks.Setup, *fault.Error) {
+	out := checks.Setup{ByHand: k.SetupRest}
 	tool := &manifest.Tool{Name: k.ID, Target: k.Target, XActions: manifest.XActions{
 		Direction: manifest.AgentToHTML, Execution: &manifest.Execution{Mode: stepsOnly, Steps: k.SetupSteps},
 	}}

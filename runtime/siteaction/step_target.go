@@ -10,6 +10,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/quirks"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/verify"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
@@ -48,13 +49,13 @@ func (r *executionRun) findTarget(s *plannedStep, t *manifest.Target, rendered b
 		},
 		func(sv *verify.Batch) (verify.Observation, bool) {
 			m, seen = sv.Match(verify.DescriptorOf(t, "", nil)), sv.URL
-			out := verify.Observation{
+			out := verify.Observation{Assertion: checks.Assertion{
 				Reason:       m.Reason,
 				Candidate:    m.Candidate,
 				Count:        m.Count,
 				VisibleCount: m.VisibleCount,
 				Tried:        m.Tried,
-			}
+			}}
 			ok := m.Found && m.Facts != nil && (!rendered || m.Facts.Rendered)
 			if m.Found && !ok {
 				out.Reason = "rendered"
@@ -221,12 +222,7 @@ func (r *executionRun) locatorOf(t *manifest.Target, m descriptor.Match) map[str
 		}
 	}
 	relaxed := func(name string) bool {
-		for _, n := range m.Relaxed {
-			if n == name {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(m.Relaxed, name)
 	}
 	for name, text := range map[string]string{"role": t.Role, "name": t.Name} {
 		if text != "" && !relaxed(name) {

@@ -12,6 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/span"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/verify"
@@ -41,7 +42,7 @@ type stepSummary struct {
 	Type            string        `json:"type"`
 	Optional        bool          `json:"optional,omitempty"`
 	RateLimitWaitMS int64         `json:"rate_limit_wait_ms,omitempty"`
-	Drift           *verify.Drift `json:"drift,omitempty"`
+	Drift           *checks.Drift `json:"drift,omitempty"`
 }
 
 // executionRun is one run of an execution.
@@ -68,7 +69,7 @@ type executionRun struct {
 	endBound  context.CancelFunc
 	work      context.Context // for primitives: timeout_ms, or the whole call
 	primitive string
-	drift     *verify.Drift
+	drift     *checks.Drift
 	// relocated are targets that were not found, with those that the run goes on with.
 	relocated map[*manifest.Target]*manifest.Target
 }
@@ -212,7 +213,7 @@ func (r *executionRun) bySteps(e *execution) call.Reply {
 		Action    string          `json:"action"`
 		Value     json.RawMessage `json:"value"`
 	}{true, executionOutput, r.match.Name, value})
-	var drifts []verify.Drift
+	var drifts []checks.Drift
 	for _, s := range r.steps {
 		if s.Drift != nil {
 			drifts = append(drifts, *s.Drift)

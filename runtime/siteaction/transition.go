@@ -9,6 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/verify"
@@ -34,7 +35,7 @@ type transitionReport struct {
 	// Diagnosis is that of the state to, when it was not reached.
 	Diagnosis *verify.Diagnosis `json:"diagnosis,omitempty"`
 	// Drift lists what of the state to was found otherwise than its map says.
-	Drift []verify.Drift `json:"drift,omitempty"`
+	Drift []checks.Drift `json:"drift,omitempty"`
 
 	RateLimitMS     int   `json:"rate_limit_ms,omitempty"`
 	RateLimitWaitMS int64 `json:"rate_limit_wait_ms"`

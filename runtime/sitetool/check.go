@@ -12,6 +12,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/siteaction"
@@ -19,22 +20,6 @@ import (
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
-
-// checkReport is the output of mode check.
-type checkReport struct {
-	// OK means that something was checked, that no check failed that is more than
-	// information, and that Unmet is empty.
-	OK         bool                  `json:"ok"`
-	Unmet      []string              `json:"unmet,omitempty"`
-	URL        string                `json:"url"`
-	HTTPStatus int                   `json:"http_status,omitempty"`
-	ObservedAt string                `json:"observed_at"`
-	Summary    map[string]int        `json:"summary"`
-	Checks     []verify.CheckOutcome `json:"checks"`
-	States     []verify.Diagnosis    `json:"states"`
-	// Maps are those that apply to the page.
-	Maps []string `json:"maps"`
-}
 
 const (
 	// checkEvidence bounds what evidence may cost.
@@ -135,43 +120,43 @@ func (k *checking) once(ctx context.Context, page primitives.Page) (bool, error)
 	if len(k.checks)+len(k.in.Requires) == 0 {
 		return true, nil // nothing is demanded that could come
 	}
-	sofar := checkReport{States: next.DiagnoseAll(k.states).States}
+	sofar := checks.Page{States: next.DiagnoseAll(k.states).Plain()}
 	for _, c := range k.checks {
 		if hasSetup(c) {
-			sofar.Checks = append(sofar.Checks, verify.CheckOutcome{Status: verify.CheckPassed}) // it comes later
+			sofar.Checks = append(sofar.Checks, checks.Check{Status: checks.Passed}) // it comes later
 		} else {
 			sofar.Checks = append(sofar.Checks, next.Check(c.Source.Map, c.Entry))
 		}
 	}
 	inTime := k.in.expectations
 	inTime.ExpectStatus = 0 // no waiting changes it
-	return !slices.ContainsFunc(sofar.Checks, verify.CheckOutcome.Breaks) && len(inTime.unmet(&sofar)) == 0, nil
+	return !slices.ContainsFunc(sofar.Checks, checks.Check.Breaks) && len(inTime.unmet(&sofar)) == 0, nil
 }
 
 // report judges what was seen, then runs the checks that have a setup: it moves the
 // page, so what needs none was seen before.
-func (k *checking) report(ctx context.Context, status int) *checkReport {
-	out := &checkReport{
+func (k *checking) report(ctx context.Context, status int) *checks.Page {
+	out := &checks.Page{
 		URL:        k.seen.URL,
 		HTTPStatus: status,
 		ObservedAt: jsonout.Time(k.seen.At),
-		States:     []verify.Diagnosis{},
+		States:     []checks.State{},
 		Maps:       []string{},
 		Summary: map[string]int{
-			verify.CheckPassed:  0,
-			verify.CheckDrifted: 0,
-			verify.CheckFailed:  0,
-			verify.CheckSkipped: 0,
-			verify.CheckUnknown: 0,
-			verify.CheckNotRun:  0,
+			checks.Passed:  0,
+			checks.Drifted: 0,
+			checks.Failed:  0,
+			checks.Skipped: 0,
+			checks.Unknown: 0,
+			checks.NotRun:  0,
 		},
-		Checks: make([]verify.CheckOutcome, len(k.checks)),
+		Checks: make([]checks.Check, len(k.checks)),
 	}
 	for _, m := range k.maps {
 		out.Maps = append(out.Maps, m.Path)
 	}
 	states := k.seen.DiagnoseAll(k.states)
-	out.States = append(out.States, states.States...)
+	out.States = append(out.States, states.Plain()...)
 	ev := evidence{actions: k.tool.actions, caller: k.caller}
 	for i, c := range k.checks {
 		if !hasSetup(c) {
@@ -198,7 +183,7 @@ func (k *checking) report(ctx context.Context, status int) *checkReport {
 			d.Diagnostics[i].Mismatches, d.Diagnostics[i].Box = nil, nil
 		}
 	}
-	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, verify.CheckOutcome.Breaks)
+	out.OK = len(out.Unmet) == 0 && !slices.ContainsFunc(out.Checks, checks.Check.Breaks)
 	if slices.ContainsFunc(k.checks, hasSetup) {
 		k.tool.monitor.Refresh()
 	}
@@ -206,14 +191,14 @@ func (k *checking) report(ctx context.Context, status int) *checkReport {
 }
 
 // outcome is the verdict on one check that has no setup, with its evidence.
-func (k *checking) outcome(ctx context.Context, ev *evidence, c sites.Exposed[manifest.Check]) verify.CheckOutcome {
+func (k *checking) outcome(ctx context.Context, ev *evidence, c sites.Exposed[manifest.Check]) checks.Check {
 	r := k.seen.Check(c.Source.Map, c.Entry)
 	recall(ctx, k.page, &k.seen, c.Source.Map, c.Entry, &r, k.in)
-	if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted {
+	if r.Status == checks.Failed || r.Status == checks.Drifted {
 		r.Evidence = ev.collect(ctx, c.Entry, r)
 	}
 	if len(c.Entry.SetupRest) > 0 {
-		r.Setup = &verify.SetupOutcome{ByHand: c.Entry.SetupRest}
+		r.Setup = &checks.Setup{ByHand: c.Entry.SetupRest}
 	}
 	return r
 }
@@ -222,14 +207,14 @@ func (k *checking) outcome(ctx context.Context, ev *evidence, c sites.Exposed[ma
 // meanwhile gives nothing: the verdict stands without it.
 func recall(
 	ctx context.Context, page primitives.Page, s *verify.Batch,
-	m *sites.Map, k *manifest.Check, r *verify.CheckOutcome, in arguments,
+	m *sites.Map, k *manifest.Check, r *checks.Check, in arguments,
 ) {
-	if in.Remember && (r.Status == verify.CheckPassed || r.Status == verify.CheckDrifted) {
+	if in.Remember && (r.Status == checks.Passed || r.Status == checks.Drifted) {
 		if seen, err := s.Remember(ctx, page, m, k); err == nil {
 			r.Remembered = seen
 		}
 	}
-	if len(in.Lock) > 0 && r.Status == verify.CheckFailed {
+	if len(in.Lock) > 0 && r.Status == checks.Failed {
 		if found, err := s.Repair(ctx, page, m, k, in.Lock); err == nil {
 			r.Repairs = found
 		}
@@ -251,7 +236,7 @@ type evidence struct {
 	done    map[string]json.RawMessage
 }
 
-func (e *evidence) collect(ctx context.Context, k *manifest.Check, r verify.CheckOutcome) map[string]json.RawMessage {
+func (e *evidence) collect(ctx context.Context, k *manifest.Check, r checks.Check) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{"url": call.JSON(r.URL)}
 	if k.OnFail == nil {
 		return out

@@ -8,6 +8,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/runtime/mapset"
 	"github.com/outrider-run/outrider/runtime/observe"
 	"github.com/outrider-run/outrider/runtime/siteaction"
@@ -21,11 +22,11 @@ import (
 // returns to the address it had.
 func (x *Tool) preparedCheck(
 	ctx context.Context, c siteaction.Caller, o *mapset.Offer, m *sites.Map, k *manifest.Check, in arguments,
-) verify.CheckOutcome {
+) checks.Check {
 	wait := waitOf(in)
 	began := x.actions.Status().URL
 	setup, err := x.actions.Setup(ctx, c, o, m, k)
-	var r verify.CheckOutcome
+	var r checks.Check
 	if err == nil {
 		s := verify.Batch{Library: o.Library}
 		whole, end := observe.Answerable(ctx)
@@ -57,7 +58,7 @@ func (x *Tool) preparedCheck(
 	}
 	if err != nil {
 		s := verify.Batch{Library: o.Library, URL: x.actions.Status().URL, At: time.Now()}
-		r = s.Check(m, k).NotRun(err)
+		r = s.Check(m, k).NotRunFor(err)
 	}
 	r.Setup = &setup
 	if err != nil && err.Code == fault.DialogOpen {
@@ -66,7 +67,7 @@ func (x *Tool) preparedCheck(
 			ctx, nil, "browser.dismiss_dialog", json.RawMessage(`{"accept":false}`),
 		).Err == nil
 	}
-	if r.Status == verify.CheckFailed || r.Status == verify.CheckDrifted || r.Status == verify.CheckNotRun {
+	if r.Status == checks.Failed || r.Status == checks.Drifted || r.Status == checks.NotRun {
 		ev := evidence{actions: x.actions, caller: c}
 		r.Evidence = ev.collect(ctx, k, r)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/outrider-run/outrider/runtime/verify"
+	"github.com/outrider-run/outrider/runtime/checks"
 )
 
 // expectations are what the caller of mode check expects of a page beyond its checks.
@@ -23,7 +23,7 @@ type expectations struct {
 // unmet lists, one sentence each, why a result is not ok although no check fails.
 // A page on which nothing holds was not checked: it may be another page than the
 // one that was meant. Nor was one that nothing is demanded of: a state may be current or not.
-func (x expectations) unmet(r *checkReport) []string {
+func (x expectations) unmet(r *checks.Page) []string {
 	out := []string{}
 	switch {
 	case x.ExpectStatus != 0 && r.HTTPStatus == 0:
@@ -34,17 +34,17 @@ func (x expectations) unmet(r *checkReport) []string {
 		out = append(out, fmt.Sprintf("the HTTP status of the page is %d, expected one below 400", r.HTTPStatus))
 	}
 	for _, name := range x.Requires {
-		i := slices.IndexFunc(r.States, func(d verify.Diagnosis) bool { return d.Name == name })
+		i := slices.IndexFunc(r.States, func(s checks.State) bool { return s.Name == name })
 		switch {
 		case i < 0:
 			out = append(
 				out, fmt.Sprintf("no map that applies to the page declares the state %s, which is required", name),
 			)
-		case r.States[i].Verdict == verify.Unknown:
+		case r.States[i].Current == nil:
 			out = append(
 				out, fmt.Sprintf("the state %s is required, and it cannot be seen whether it is current", name),
 			)
-		case r.States[i].Verdict == verify.No:
+		case !*r.States[i].Current:
 			out = append(out, fmt.Sprintf("the state %s is required and not current%s", name, whyNot(r.States[i])))
 		case x.FailOnDrift && len(r.States[i].Drift) > 0:
 			out = append(out, fmt.Sprintf("the state %s drifted: %s", name, r.States[i].Drift[0].Message))
@@ -54,20 +54,20 @@ func (x expectations) unmet(r *checkReport) []string {
 		for _, c := range r.Checks {
 			switch {
 			case c.Severity != "critical":
-			case c.Status == verify.CheckSkipped:
+			case c.Status == checks.Skipped:
 				out = append(
 					out,
-					fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.CheckID),
+					fmt.Sprintf("the critical check %s was skipped: the state it is about is not current", c.ID),
 				)
-			case c.Status == verify.CheckUnknown:
-				out = append(out, fmt.Sprintf("the critical check %s asks for nothing that can be seen", c.CheckID))
+			case c.Status == checks.Unknown:
+				out = append(out, fmt.Sprintf("the critical check %s asks for nothing that can be seen", c.ID))
 			}
 		}
 	}
 	if x.FailOnDrift {
 		for _, c := range r.Checks {
-			if c.Status == verify.CheckDrifted && c.Severity != "info" {
-				out = append(out, fmt.Sprintf("the check %s drifted: %s", c.CheckID, c.Drift[0].Message))
+			if c.Status == checks.Drifted && c.Severity != "info" {
+				out = append(out, fmt.Sprintf("the check %s drifted: %s", c.ID, c.Drift[0].Message))
 			}
 		}
 	}
@@ -77,24 +77,24 @@ func (x expectations) unmet(r *checkReport) []string {
 	case len(r.Checks)+len(x.Requires) == 0:
 		out = append(out, "nothing was checked: no map that applies to the page declares a check, "+
 			"and no state is required")
-	case !r.saw() && !slices.ContainsFunc(r.Checks, verify.CheckOutcome.Breaks):
+	case !saw(r) && !slices.ContainsFunc(r.Checks, checks.Check.Breaks):
 		out = append(out, "nothing was checked: no check passed and no state is current")
 	}
 	return out
 }
 
 // saw reports whether something that a map declares of the page is so.
-func (r *checkReport) saw() bool {
-	return slices.ContainsFunc(r.Checks, func(c verify.CheckOutcome) bool {
-		return c.Status == verify.CheckPassed || c.Status == verify.CheckDrifted
+func saw(r *checks.Page) bool {
+	return slices.ContainsFunc(r.Checks, func(c checks.Check) bool {
+		return c.Status == checks.Passed || c.Status == checks.Drifted
 	}) ||
-		slices.ContainsFunc(r.States, func(d verify.Diagnosis) bool { return d.Verdict == verify.Yes })
+		slices.ContainsFunc(r.States, func(s checks.State) bool { return s.Current != nil && *s.Current })
 }
 
 // whyNot is the first thing that keeps a state from being current, behind a colon.
-func whyNot(d verify.Diagnosis) string {
-	for _, f := range d.Diagnostics {
-		if f.Verdict == verify.No && len(f.Mismatches) > 0 {
+func whyNot(s checks.State) string {
+	for _, f := range s.Diagnostics {
+		if f.OK != nil && !*f.OK && len(f.Mismatches) > 0 {
 			return ": " + f.Mismatches[0].Message
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/location"
 	"github.com/outrider-run/outrider/sites/manifest"
@@ -53,57 +54,19 @@ func (v Verdict) Pointer() *bool {
 	return &b
 }
 
-// Observation is what one probe found.
+// Observation is what one probe found, with its verdict.
 type Observation struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
-	// OK is null when the probe is about something that cannot be observed.
-	OK *bool `json:"ok"`
-	// Failed lists the members of the probe that failed.
-	Failed []string `json:"failed,omitempty"`
-	// Reason is why the target was not found, see descriptor.Match.
-	Reason       string `json:"reason,omitempty"`
-	Candidate    string `json:"candidate,omitempty"`
-	Selector     string `json:"selector,omitempty"`
-	Count        int    `json:"count"`
-	VisibleCount int    `json:"visible_count"`
-	// Relaxed lists predicates of the target that the element found does not meet.
-	Relaxed []string                    `json:"relaxed,omitempty"`
-	Tried   []descriptor.TriedCandidate `json:"tried,omitempty"`
-	Drift   *Drift                      `json:"drift,omitempty"`
-	// Pointer and Line are where an assertion of a check stands in its map.
-	Pointer string `json:"pointer,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	// Mismatches are the members that failed, with what was expected and found.
-	Mismatches []Mismatch `json:"mismatches,omitempty"`
-	// Box is where the element is in the viewport, or the one that nearly matches.
-	Box *primitives.Rect `json:"box,omitempty"`
-
-	Verdict Verdict `json:"-"`
-	within  []Drift // of the states that it names
+	checks.Assertion
+	Verdict Verdict        `json:"-"`
+	within  []checks.Drift // of the states that it names
 }
 
 // drifts lists how the element departs from its target, and those of states that the probe names.
-func (f *Observation) drifts() []Drift {
+func (f *Observation) drifts() []checks.Drift {
 	if f.Drift == nil {
 		return f.within
 	}
-	return append([]Drift{*f.Drift}, f.within...)
-}
-
-// Drift says that a target was found, but not by what the map prefers, or that the
-// element has another role or name.
-type Drift struct {
-	Preferred string `json:"preferred"`
-	Matched   string `json:"matched"`
-	// Message says both in one sentence, for people.
-	Message   string `json:"message"`
-	Candidate string `json:"candidate"` // of the match: fallback_selectors/0, alternate_selectors/1
-	// Proposal is the target as the map could declare it, if that can be said.
-	Proposal json.RawMessage `json:"proposal,omitempty"`
-	// MapPath and Pointer are where the target stands.
-	MapPath string `json:"map_path,omitempty"`
-	Pointer string `json:"pointer,omitempty"`
+	return append([]checks.Drift{*f.Drift}, f.within...)
 }
 
 // maxStateDepth bounds states whose diagnostics name states.
@@ -249,7 +212,9 @@ func (b *Batch) Judge(m *sites.Map, p *manifest.Probe, more []string) Observatio
 // judgeAt is Judge for a probe at some depth of states. A negative one holds as soon as
 // one of the matches is as it says.
 func (b *Batch) judgeAt(m *sites.Map, p *manifest.Probe, more []string, negative bool, depth int) Observation {
-	f := Observation{Name: p.Name, Description: p.Description, Pointer: p.At.Pointer, Line: p.At.Line, Verdict: Yes}
+	f := Observation{Verdict: Yes}
+	f.Name, f.Description = p.Name, p.Description
+	f.Pointer, f.Line = p.At.Pointer, p.At.Line
 	claimed := false
 	claim := func(member string, holds bool) {
 		claimed = true

@@ -1,57 +1,16 @@
 package verify
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
-
-// What a check comes to.
-const (
-	CheckPassed  = "passed"
-	CheckDrifted = "drifted" // it passed by a fallback, or the element has another role or name
-	CheckFailed  = "failed"
-	CheckSkipped = "skipped" // it is about a state that is not current
-	CheckUnknown = "unknown" // it is about nothing that can be observed
-	CheckNotRun  = "not_run" // its setup was not done, or failed: nothing is known about the site
-)
-
-// CheckOutcome is what one check found (schema v1, "checks").
-type CheckOutcome struct {
-	CheckID     string   `json:"check_id"`
-	Description string   `json:"description,omitempty"`
-	Severity    string   `json:"severity"`
-	Status      string   `json:"status"`
-	ObservedAt  string   `json:"observed_at"`
-	URL         string   `json:"url"`
-	MapPath     string   `json:"map_path"`
-	Pointer     string   `json:"pointer,omitempty"` // in the map
-	Line        int      `json:"line,omitempty"`
-	Tools       []string `json:"tools,omitempty"`  // those that the check is about
-	States      []string `json:"states,omitempty"` // likewise
-
-	Assertions         []Observation `json:"assertions,omitempty"`
-	NegativeAssertions []Observation `json:"negative_assertions,omitempty"`
-	// Evidence is what on_fail names: url, dom_snapshot, screenshot.
-	Evidence    map[string]json.RawMessage `json:"evidence,omitempty"`
-	Contingency string                     `json:"contingency,omitempty"`
-	Error       *fault.Error               `json:"error,omitempty"`
-	Drift       []Drift                    `json:"drift,omitempty"`
-	Setup       *SetupOutcome              `json:"setup,omitempty"`
-	// Repairs are targets that could stand where the check finds nothing; Remembered
-	// is the appearance of its targets. Both are there when the caller requested them.
-	Repairs    []Repair     `json:"repairs,omitempty"`
-	Remembered []Remembered `json:"remembered,omitempty"`
-}
-
-// AlwaysHolds is the reason of an assertion that holds on every page.
-const AlwaysHolds = "always_holds"
 
 // says reports whether a probe claims something beside what holds on every page.
 func says(p *manifest.Probe) bool {
@@ -146,12 +105,12 @@ func (b *Batch) AddCheck(m *sites.Map, k *manifest.Check) {
 // Check judges one check from what was observed. Its assertions hold together; a
 // negative assertion must not hold. One about states with assertions of its own
 // is skipped while one of them is certainly not current.
-func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
-	r := CheckOutcome{
-		CheckID:     k.ID,
+func (b *Batch) Check(m *sites.Map, k *manifest.Check) checks.Check {
+	r := checks.Check{
+		ID:          k.ID,
 		Description: k.Description,
 		Severity:    k.Severity,
-		Status:      CheckUnknown,
+		Status:      checks.Unknown,
 		MapPath:     m.Path,
 		Pointer:     k.At.Pointer,
 		Line:        k.At.Line,
@@ -166,7 +125,7 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	if len(k.Assertions)+len(k.NegativeAssertions) > 0 {
 		for _, n := range r.States {
 			if b.Diagnose(m, n).Verdict == No {
-				r.Status = CheckSkipped
+				r.Status = checks.Skipped
 				return r
 			}
 		}
@@ -176,11 +135,11 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 	note := func(f *Observation, holds, breaks Verdict, label string) {
 		switch f.Verdict {
 		case holds:
-			if r.Status == CheckUnknown {
-				r.Status = CheckPassed
+			if r.Status == checks.Unknown {
+				r.Status = checks.Passed
 			}
 		case breaks:
-			r.Status = CheckFailed
+			r.Status = checks.Failed
 			failed = append(failed, label)
 			for _, x := range f.Mismatches {
 				reasons = append(reasons, x.Message)
@@ -191,11 +150,11 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 		f := b.Judge(m, &assertions[i], alternates(k))
 		if f.Verdict == Yes && assertions[i].AlwaysHolds && !says(&assertions[i]) {
 			f.Verdict = Unknown
-			f.Reason = AlwaysHolds
+			f.Reason = checks.AlwaysHolds
 			f.OK = nil
 		}
 		note(&f, Yes, No, labelOf(f, "assertions", i))
-		r.Assertions = append(r.Assertions, f)
+		r.Assertions = append(r.Assertions, f.Assertion)
 		r.Drift = append(r.Drift, f.drifts()...)
 	}
 	for i := range negative {
@@ -205,30 +164,30 @@ func (b *Batch) Check(m *sites.Map, k *manifest.Check) CheckOutcome {
 			b.explainPresence(&f, m, &negative[i])
 		}
 		note(&f, No, Yes, labelOf(f, "negative_assertions", i))
-		r.NegativeAssertions = append(r.NegativeAssertions, f)
+		r.NegativeAssertions = append(r.NegativeAssertions, f.Assertion)
 		if f.Drift != nil && len(f.Relaxed) > 0 {
 			r.Drift = append(r.Drift, *f.Drift) // what it is about may be another element
 		}
 	}
-	if r.Status == CheckPassed && len(r.Drift) > 0 {
-		r.Status = CheckDrifted
+	if r.Status == checks.Passed && len(r.Drift) > 0 {
+		r.Status = checks.Drifted
 	}
-	if r.Status == CheckFailed && HasSetup(k) && b.Prepared != k {
-		r.Status = CheckNotRun
+	if r.Status == checks.Failed && HasSetup(k) && b.Prepared != k {
+		r.Status = checks.NotRun
 	}
-	if k.OnFail != nil && (r.Status == CheckFailed || r.Status == CheckDrifted) {
+	if k.OnFail != nil && (r.Status == checks.Failed || r.Status == checks.Drifted) {
 		r.Contingency = k.OnFail.Contingency
 	}
 	switch r.Status {
-	case CheckFailed:
-		r.Error = fault.New(fault.DriftDetected, "the check %s fails: %s", r.CheckID, inShort(reasons)).
-			With("check_id", r.CheckID).With("failed", failed).With("severity", r.Severity).
+	case checks.Failed:
+		r.Error = fault.New(fault.DriftDetected, "the check %s fails: %s", r.ID, inShort(reasons)).
+			With("check_id", r.ID).With("failed", failed).With("severity", r.Severity).
 			With("url", fault.Clip(r.URL, 200)).With("map_path", r.MapPath)
-	case CheckDrifted:
+	case checks.Drifted:
 		d := r.Drift[0]
 		r.Error = fault.New(
-			fault.DriftDetected, "the check %s passes, but not as its map says: %s", r.CheckID, d.Message,
-		).With("check_id", r.CheckID).With("preferred", d.Preferred).With("matched", d.Matched).
+			fault.DriftDetected, "the check %s passes, but not as its map says: %s", r.ID, d.Message,
+		).With("check_id", r.ID).With("preferred", d.Preferred).With("matched", d.Matched).
 			With("candidate", d.Candidate).
 			With("severity", string(fault.Minor)).With("map_path", r.MapPath)
 		if d.Proposal != nil {
@@ -256,33 +215,9 @@ func inShort(reasons []string) string {
 	return text
 }
 
-// Named is the outcome under the name by which the page's map offers the check.
-func (r CheckOutcome) Named(name string) CheckOutcome {
-	if r.Error != nil && name != r.CheckID {
-		r.Error.With("check_id", name)
-	}
-	r.CheckID = name
-	return r
-}
-
-// Breaks reports whether the check fails, or could not be run, and is more than
-// information.
-func (r CheckOutcome) Breaks() bool {
-	return (r.Status == CheckFailed || r.Status == CheckNotRun) && r.Severity != "info"
-}
-
 func labelOf(f Observation, list string, i int) string {
 	if f.Name != "" {
 		return f.Name
 	}
 	return list + "/" + strconv.Itoa(i)
-}
-
-// Refusal is the error of a call that a failed check refuses.
-func (r CheckOutcome) Refusal(message string) *fault.Error {
-	e := fault.New(fault.DriftDetected, "%s", message)
-	if r.Error != nil {
-		e.Evidence, e.NextStep = r.Error.Evidence, r.Error.NextStep
-	}
-	return e.With("check_id", r.CheckID).With("severity", r.Severity).With("assertions", r.Assertions)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
@@ -17,7 +18,7 @@ import (
 // none; entries of one list are alternatives of the same rank, and only what
 // stands behind them counts as drift. declared is the number of fallbacks that
 // the target itself has: those behind them are alternates of a check.
-func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternates []string) *Drift {
+func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternates []string) *checks.Drift {
 	field, number, _ := strings.Cut(match.Candidate, "/")
 	preferred := t.Selector
 	switch {
@@ -40,7 +41,7 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 	if i, err := strconv.Atoi(number); err == nil && field == "fallback_selectors" && i >= declared {
 		candidate = "alternate_selectors/" + strconv.Itoa(i-declared)
 	}
-	return &Drift{
+	return &checks.Drift{
 		Preferred: preferred[0],
 		Matched:   matched,
 		Candidate: candidate,
@@ -53,7 +54,7 @@ func DriftOf(t *manifest.Target, match descriptor.Match, declared int, alternate
 // driftOf is DriftOf of a target of an assertion, and also says whether the element has another role or
 // name than its target declares. d is the target as it was resolved. Nothing is proposed with which the
 // assertion says less: its role and its name stay, and so does a state or a place in its selector.
-func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match, alternates []string) *Drift {
+func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match, alternates []string) *checks.Drift {
 	drift := DriftOf(t, match, len(t.FallbackSelectors), alternates)
 	if drift != nil && distinguishes(drift.Preferred) {
 		drift.Proposal = nil
@@ -69,7 +70,7 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 		messages = []string{drift.Message}
 	} else {
 		preferred, matched = []string{subject}, []string{subject}
-		drift = &Drift{Candidate: match.Candidate, Pointer: t.At.Pointer}
+		drift = &checks.Drift{Candidate: match.Candidate, Pointer: t.At.Pointer}
 	}
 	for _, x := range match.Departures {
 		is, wanted := x.Values[0], d.Name
@@ -92,7 +93,7 @@ func driftOf(t *manifest.Target, d descriptor.Descriptor, match descriptor.Match
 
 // DriftOfStep returns the drift of a step that found its element so: a fallback matched, or the element
 // has another role or name than its target says.
-func DriftOfStep(t *manifest.Target, match descriptor.Match) *Drift {
+func DriftOfStep(t *manifest.Target, match descriptor.Match) *checks.Drift {
 	return driftOf(t, DescriptorOf(t, "", nil), match, nil)
 }
 

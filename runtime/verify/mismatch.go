@@ -8,18 +8,10 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
-
-// Mismatch is one member of a probe that failed.
-type Mismatch struct {
-	Member   string `json:"member"`
-	Expected any    `json:"expected"`
-	Found    any    `json:"found"`
-	// Message says the same in one sentence, for people.
-	Message string `json:"message"`
-}
 
 // maxQuoted bounds text of a page in a sentence, in characters.
 const maxQuoted = 120
@@ -31,25 +23,25 @@ func (f *Observation) explain(
 	b *Batch, m *sites.Map, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match, is descriptor.Compared,
 ) {
 	for _, member := range f.Failed {
-		x := Mismatch{Member: member}
+		x := checks.Mismatch{Member: member}
 		subject := subjectOf(d, f.Selector)
 		switch member {
 		case "url_contains":
-			x.set(
-				fault.Clip(b.URL, maxQuoted), p.URLContains, "the address is %s, expected it to contain %s",
+			mismatch(
+				&x, fault.Clip(b.URL, maxQuoted), p.URLContains, "the address is %s, expected it to contain %s",
 				quoted(b.URL), quoted(p.URLContains),
 			)
 		case "url_matches":
-			x.set(
-				fault.Clip(b.URL, maxQuoted), p.URLMatches, "the address is %s, expected it to match %s",
+			mismatch(
+				&x, fault.Clip(b.URL, maxQuoted), p.URLMatches, "the address is %s, expected it to match %s",
 				quoted(b.URL), quoted(p.URLMatches),
 			)
 		case "state":
-			x.set("not current", p.State, "the state %s is not current", p.State)
+			mismatch(&x, "not current", p.State, "the state %s is not current", p.State)
 		case "target.state":
-			x.set("not current", "current", "%s: the state that it belongs to is not current", subject)
+			mismatch(&x, "not current", "current", "%s: the state that it belongs to is not current", subject)
 		case "target.name":
-			x.set(f.Drift.Matched, f.Drift.Preferred, "%s", f.Drift.Message)
+			mismatch(&x, f.Drift.Matched, f.Drift.Preferred, "%s", f.Drift.Message)
 		case "attachment":
 			state := "unknown"
 			if in, a := b.Library.Attachment(m, p.Attachment); a != nil && b.Attached != nil {
@@ -59,10 +51,10 @@ func (f *Observation) explain(
 			if want == "" {
 				want = "attached"
 			}
-			x.set(state, want, "the attachment %s is %s, expected %s", p.Attachment, state, want)
+			mismatch(&x, state, want, "the attachment %s is %s, expected %s", p.Attachment, state, want)
 		case "exists":
 			if match.Found {
-				x.set(match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
+				mismatch(&x, match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
 			} else {
 				f.absent(&x, p, d, match)
 			}
@@ -72,7 +64,7 @@ func (f *Observation) explain(
 				want, got = got, want
 			}
 			if match.Found {
-				x.set(got, want, "%s: is %s, expected %s", subject, got, want)
+				mismatch(&x, got, want, "%s: is %s, expected %s", subject, got, want)
 			} else {
 				f.absent(&x, p, d, match)
 			}
@@ -85,21 +77,22 @@ func (f *Observation) explain(
 	}
 }
 
-func (x *Mismatch) set(found, expected any, format string, args ...any) {
+// mismatch fills in what was expected of a member, and what was found.
+func mismatch(x *checks.Mismatch, found, expected any, format string, args ...any) {
 	x.Found = found
 	x.Expected = expected
 	x.Message = fmt.Sprintf(format, args...)
 }
 
-func (f *Observation) counted(x *Mismatch, p *manifest.Probe, subject string, match descriptor.Match) {
+func (f *Observation) counted(x *checks.Mismatch, p *manifest.Probe, subject string, match descriptor.Match) {
 	words := map[string]string{"count": "", "min_count": "at least ", "max_count": "at most "}[x.Member]
 	bound := *map[string]*int{"count": p.Count, "min_count": p.MinCount, "max_count": p.MaxCount}[x.Member]
-	x.set(match.Count, bound, "%s: %s, expected %s%d", subject, matchCount(match.Count), words, bound)
+	mismatch(x, match.Count, bound, "%s: %s, expected %s%d", subject, matchCount(match.Count), words, bound)
 }
 
 // compared is for members that compare what an element has.
 func (f *Observation) compared(
-	x *Mismatch, p *manifest.Probe, d descriptor.Descriptor,
+	x *checks.Mismatch, p *manifest.Probe, d descriptor.Descriptor,
 	subject string, match descriptor.Match, is descriptor.Compared,
 ) {
 	facts := is.Facts
@@ -109,30 +102,33 @@ func (f *Observation) compared(
 	}
 	flag := func(want *bool, got, yes, no string) {
 		expected := map[bool]string{true: yes, false: no}[want != nil && *want]
-		x.set(got, expected, "%s: is %s, expected %s", subject, got, expected)
+		mismatch(x, got, expected, "%s: is %s, expected %s", subject, got, expected)
 	}
 	word := func(b bool, yes, no string) string { return map[bool]string{true: yes, false: no}[b] }
 	switch x.Member {
 	case "text_equals":
 		found, wanted := parting(is.Text, facts.Text, normalised(*p.TextEquals))
-		x.set(
-			found, normalised(*p.TextEquals), "%s: text is %s, expected %s",
+		mismatch(
+			x, found, normalised(*p.TextEquals), "%s: text is %s, expected %s",
 			subject, strconv.Quote(found), strconv.Quote(wanted),
 		)
 	case "text_contains":
-		x.set(
+		mismatch(
+			x,
 			fault.Clip(facts.Text, maxQuoted), normalised(p.TextContains), "%s: text is %s, expected it to contain %s",
 			subject, quoted(facts.Text), quoted(normalised(p.TextContains)),
 		)
 	case "value_equals":
 		if facts.Value == nil {
-			x.set(
+			mismatch(
+				x,
 				nil, *p.ValueEquals, "%s: has no value that can be read, expected %s", subject, quoted(*p.ValueEquals),
 			)
 			return
 		}
 		found, wanted := parting(is.Value, *facts.Value, *p.ValueEquals)
-		x.set(
+		mismatch(
+			x,
 			found, *p.ValueEquals, "%s: value is %s, expected %s", subject, strconv.Quote(found), strconv.Quote(wanted),
 		)
 	case "enabled":
@@ -146,7 +142,7 @@ func (f *Observation) compared(
 		}
 		flag(p.Checked, got, "checked", "not checked")
 	default:
-		x.set(nil, nil, "%s: %s does not hold", subject, x.Member)
+		mismatch(x, nil, nil, "%s: %s does not hold", subject, x.Member)
 	}
 }
 
@@ -160,14 +156,14 @@ func parting(at *descriptor.Shown, found, wanted string) (string, string) {
 }
 
 // absent explains why there is no element, with what the nearest have instead.
-func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
+func (f *Observation) absent(x *checks.Mismatch, p *manifest.Probe, d descriptor.Descriptor, match descriptor.Match) {
 	subject := subjectOf(d, "")
 	switch match.Reason {
 	case "url":
-		x.set("another page", "present", "%s: is looked for on another page only", subject)
+		mismatch(x, "another page", "present", "%s: is looked for on another page only", subject)
 		return
 	case "invalid_selector":
-		x.set("invalid_selector", "present", "%s: cannot be parsed as a selector", subject)
+		mismatch(x, "invalid_selector", "present", "%s: cannot be parsed as a selector", subject)
 		return
 	}
 	for _, t := range match.Tried {
@@ -179,8 +175,8 @@ func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descri
 		if SelectorNamed(d, t.Candidate) == "" {
 			near = d.Role
 		}
-		x.set(
-			t.Near.Values, want, "%s: %s is %s, expected %s",
+		mismatch(
+			x, t.Near.Values, want, "%s: %s is %s, expected %s",
 			near, t.Unmatched, has(t.Near.Values, t.Near.Count), quoted(want),
 		)
 		return
@@ -194,12 +190,12 @@ func (f *Observation) absent(x *Mismatch, p *manifest.Probe, d descriptor.Descri
 	case p.ValueEquals != nil:
 		expected = "expected one with value " + quoted(*p.ValueEquals)
 	}
-	x.set(0, "present", "%s: no match, %s", subject, expected)
+	mismatch(x, 0, "present", "%s: no match, %s", subject, expected)
 }
 
 // explainPresence explains why a negative assertion failed.
 func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe) {
-	x := Mismatch{Member: "negative"}
+	x := checks.Mismatch{Member: "negative"}
 	var d descriptor.Descriptor
 	var match descriptor.Match
 	if _, t := targetOf(b.Library, m, p); t != nil {
@@ -214,27 +210,27 @@ func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe)
 		if is.Text != nil {
 			found = fault.Clip(is.Text.Found, 2*maxQuoted)
 		}
-		x.set(found, nil, "%s: text is %s, which must not be", subject, strconv.Quote(found))
+		mismatch(&x, found, nil, "%s: text is %s, which must not be", subject, strconv.Quote(found))
 	case match.Found && match.Facts != nil && p.TextEquals != nil:
-		x.set(
-			fault.Clip(is.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be",
+		mismatch(
+			&x, fault.Clip(is.Facts.Text, maxQuoted), nil, "%s: text is %s, which must not be",
 			subject, quoted(is.Facts.Text),
 		)
 	case match.Found && p.ValueEquals != nil && is.Facts.Value != nil:
-		x.set(
-			fault.Clip(*is.Facts.Value, maxQuoted), nil, "%s: value is %s, which must not be",
+		mismatch(
+			&x, fault.Clip(*is.Facts.Value, maxQuoted), nil, "%s: value is %s, which must not be",
 			subject, quoted(*is.Facts.Value),
 		)
 	case match.Found && match.Candidate != "url":
-		x.set(match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
+		mismatch(&x, match.Count, 0, "%s: %s, expected none", subject, matchCount(match.Count))
 	case p.State != "":
-		x.set("current", "not current", "the state %s is current, and must not be", p.State)
+		mismatch(&x, "current", "not current", "the state %s is current, and must not be", p.State)
 	case p.URLContains+p.URLMatches != "":
-		x.set(fault.Clip(b.URL, maxQuoted), nil, "the address is %s, which must not be", quoted(b.URL))
+		mismatch(&x, fault.Clip(b.URL, maxQuoted), nil, "the address is %s, which must not be", quoted(b.URL))
 	default:
-		x.set(true, false, "%s: holds, and must not", subject)
+		mismatch(&x, true, false, "%s: holds, and must not", subject)
 	}
-	f.Mismatches = []Mismatch{x}
+	f.Mismatches = []checks.Mismatch{x}
 }
 
 // subjectOf is what a sentence calls a target: by the selector that matched, else

@@ -14,32 +14,14 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/descriptor"
 	"github.com/outrider-run/outrider/runtime/call"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// Remembered is the appearance of a target of a map when a check found it.
-type Remembered struct {
-	MapPath string `json:"map_path"`
-	lock.Entry
-}
-
-// Repair is a target that a map could declare in place of one that finds nothing.
-// Whether the check passes with it is not known here.
+// Repair is a proposed target, and as the map would declare it.
 type Repair struct {
-	MapPath string          `json:"map_path"`
-	Pointer string          `json:"pointer"` // of the target in the map
-	Target  json.RawMessage `json:"target"`
-	// Was is what stands there in the map as it was loaded.
-	Was json.RawMessage `json:"was,omitempty"`
-	// Role and Name are those of the element that is proposed.
-	Role string `json:"role,omitempty"`
-	Name string `json:"name,omitempty"`
-	// Likeness is how much it has of what was remembered, Next that of the one after it.
-	Likeness float64       `json:"likeness"`
-	Next     float64       `json:"next"`
-	Locator  locators.Kind `json:"locator"`
-
+	checks.Repair
 	relocated *manifest.Target
 }
 
@@ -88,7 +70,7 @@ func (b *Batch) subjects(m *sites.Map, k *manifest.Check) []subject {
 // assertion that fails, is not what the map means.
 func (b *Batch) Remember(
 	ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check,
-) ([]Remembered, error) {
+) ([]checks.Remembered, error) {
 	var found []subject
 	var handles []string
 	for _, s := range b.subjects(m, k) {
@@ -113,11 +95,12 @@ func (b *Batch) Remember(
 	if err != nil {
 		return nil, err
 	}
-	var out []Remembered
+	var out []checks.Remembered
 	for i, d := range described {
 		if d != nil {
-			out = append(out, Remembered{
-				found[i].in.Path, lock.Entry{Target: found[i].key, Element: d.Remember(live, true)},
+			out = append(out, checks.Remembered{
+				MapPath: found[i].in.Path,
+				Entry:   lock.Entry{Target: found[i].key, Element: d.Remember(live, true)},
 			})
 		}
 	}
@@ -136,7 +119,7 @@ func ByFallback(m descriptor.Match) bool { return strings.HasPrefix(m.Candidate,
 // proposes only certain matches, and none that would weaken an assertion.
 func (b *Batch) Repair(
 	ctx context.Context, page primitives.Page, m *sites.Map, k *manifest.Check, locks map[string]*lock.File,
-) ([]Repair, error) {
+) ([]checks.Repair, error) {
 	var lost []subject
 	var remembered []likeness.Element
 	for _, s := range b.subjects(m, k) {
@@ -158,14 +141,14 @@ func (b *Batch) Repair(
 	if err != nil || !complete { // what was not compared may be more alike
 		return nil, err
 	}
-	var out []Repair
+	var out []checks.Repair
 	for i, s := range lost {
 		r, err := proposal(ctx, page, s.in, s.target, remembered[i], live, s.claims.asserted)
 		if err != nil {
 			return nil, err
 		}
 		if r != nil {
-			out = append(out, *r)
+			out = append(out, r.Repair)
 		}
 	}
 	return out, nil
@@ -194,18 +177,17 @@ func proposal(
 	if err != nil {
 		return nil, err
 	}
-	return &Repair{
-		MapPath:   in.Path,
-		Pointer:   t.At.Pointer,
-		Target:    text,
-		Was:       was,
-		Role:      e.Role,
-		Name:      e.Name,
-		Likeness:  c.Likeness,
-		Next:      c.Next,
-		Locator:   kind,
-		relocated: to,
-	}, nil
+	return &Repair{relocated: to, Repair: checks.Repair{
+		MapPath:  in.Path,
+		Pointer:  t.At.Pointer,
+		Target:   text,
+		Was:      was,
+		Role:     e.Role,
+		Name:     e.Name,
+		Likeness: c.Likeness,
+		Next:     c.Next,
+		Locator:  kind,
+	}}, nil
 }
 
 // writer puts an element into the words of a map, by one of the locators that name it
@@ -218,7 +200,7 @@ type writer func(
 // it cannot be described.
 func RememberTarget(
 	ctx context.Context, page primitives.Page, in *sites.Map, t *manifest.Target, handle string,
-) (*Remembered, error) {
+) (*checks.Remembered, error) {
 	described, err := locators.Describe(ctx, page, []string{handle})
 	if err != nil || len(described) != 1 || described[0] == nil {
 		return nil, err
@@ -227,8 +209,9 @@ func RememberTarget(
 	if err != nil {
 		return nil, err
 	}
-	return &Remembered{
-		in.Path, lock.Entry{Target: DescriptorOf(t, "", nil), Element: described[0].Remember(live, true)},
+	return &checks.Remembered{
+		MapPath: in.Path,
+		Entry:   lock.Entry{Target: DescriptorOf(t, "", nil), Element: described[0].Remember(live, true)},
 	}, nil
 }
 

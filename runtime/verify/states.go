@@ -6,23 +6,14 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
+	"github.com/outrider-run/outrider/runtime/checks"
 	"github.com/outrider-run/outrider/sites"
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// Diagnosis is whether a state of a map is current, and why.
+// Diagnosis is a state with its verdict.
 type Diagnosis struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	// Current is null for a state that cannot be observed: it
-	// declares no diagnostics, or only empty ones.
-	Current     *bool         `json:"current"`
-	MapPath     string        `json:"map_path,omitempty"`
-	Diagnostics []Observation `json:"diagnostics,omitempty"`
-	Observables []string      `json:"observables,omitempty"`
-	// Drift lists the targets of a current state that were found otherwise than its map says.
-	Drift []Drift `json:"drift,omitempty"`
-
+	checks.State
 	Verdict Verdict    `json:"-"`
 	In      *sites.Map `json:"-"` // declares it
 	Own     string     `json:"-"` // its name there
@@ -34,7 +25,7 @@ func (b *Batch) Diagnose(m *sites.Map, name string) Diagnosis { return b.diagnos
 
 func (b *Batch) diagnoseAt(m *sites.Map, name string, depth int) Diagnosis {
 	in, state := b.Library.State(m, name)
-	d := Diagnosis{Name: name, MapPath: in.Path, In: in, Own: name}
+	d := Diagnosis{State: checks.State{Name: name, MapPath: in.Path}, In: in, Own: name}
 	if state == nil || depth > maxStateDepth {
 		return d
 	}
@@ -42,7 +33,7 @@ func (b *Batch) diagnoseAt(m *sites.Map, name string, depth int) Diagnosis {
 	d.Description, d.Observables = state.Description, state.Observables
 	for i := range state.Diagnostics {
 		f := b.judgeAt(in, &state.Diagnostics[i], nil, false, depth)
-		d.Diagnostics = append(d.Diagnostics, f)
+		d.Diagnostics = append(d.Diagnostics, f.Assertion)
 		if f.Verdict == No || f.Verdict == Yes && d.Verdict == Unknown {
 			d.Verdict = f.Verdict
 		}
@@ -73,6 +64,15 @@ func (d Diagnosed) Current() []string {
 		}
 	}
 	return names
+}
+
+// Plain are the states without what only the runtime knows of them.
+func (d Diagnosed) Plain() []checks.State {
+	out := make([]checks.State, len(d.States))
+	for i, s := range d.States {
+		out[i] = s.State
+	}
+	return out
 }
 
 // NamedState is a state by the name under which a page's map offers it, which is

@@ -1,9 +1,11 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -84,8 +86,6 @@ type scanError struct {
 	limit   bool
 	message string
 }
-
-func (e *scanError) Error() string { return e.message }
 
 func (s *scanner) document() (*node, *scanError) {
 	s.interned = map[string]string{}
@@ -368,7 +368,7 @@ func (s *scanner) skipString() *scanError {
 			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 				s.pos += 2
 			case 'u':
-				if _, ok := hex4(s.src[s.pos+2:]); !ok {
+				if !startsWithHex4(s.src[s.pos+2:]) {
 					return s.fail("four hexadecimal digits should follow \\u")
 				}
 				s.pos += 6
@@ -402,76 +402,17 @@ func (s *scanner) intern(quoted []byte) string {
 // unquote decodes a string that skipString has accepted. A lone surrogate
 // becomes U+FFFD.
 func unquote(quoted []byte) string {
-	in := quoted[1 : len(quoted)-1]
-	plain := true
-	for _, c := range in {
-		if c == '\\' {
-			plain = false
-			break
-		}
-	}
-	if plain {
+	if in := quoted[1 : len(quoted)-1]; !slices.Contains(in, '\\') {
 		return string(in)
 	}
-	out := make([]byte, 0, len(in))
-	for i := 0; i < len(in); {
-		if in[i] != '\\' {
-			out = append(out, in[i])
-			i++
-			continue
-		}
-		switch c := in[i+1]; c {
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		case 'u':
-			r, _ := hex4(in[i+2:])
-			if utf16.IsSurrogate(r) {
-				if i+7 < len(in) && in[i+6] == '\\' && in[i+7] == 'u' {
-					if low, ok := hex4(in[i+8:]); ok {
-						if full := utf16.DecodeRune(r, low); full != utf8.RuneError {
-							out = utf8.AppendRune(out, full)
-							i += 12
-							continue
-						}
-					}
-				}
-				r = utf8.RuneError
-			}
-			out = utf8.AppendRune(out, r)
-			i += 6
-			continue
-		default:
-			out = append(out, c)
-		}
-		i += 2
-	}
-	return string(out)
+	var out string
+	_ = json.Unmarshal(quoted, &out) // the text is valid
+	return out
 }
 
-func hex4(b []byte) (rune, bool) {
-	if len(b) < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, true
+// startsWithHex4 reports whether four hexadecimal digits come first.
+func startsWithHex4(b []byte) bool {
+	return len(b) >= 4 && len(bytes.Trim(b[:4], "0123456789abcdefABCDEF")) == 0
 }
 
 func quoteByte(c byte) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -177,9 +178,7 @@ func (c *client) call(method string, params map[string]any) (map[string]any, *pr
 // do is call on the session, with failures in jcode's words.
 func (c *client) do(method string, params map[string]any) (map[string]any, error) {
 	all := map[string]any{"session_id": c.session}
-	for k, v := range params {
-		all[k] = v
-	}
+	maps.Copy(all, params)
 	out, failure, err := c.call(method, all)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package likeness
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -28,12 +29,8 @@ func Generated(value string) bool {
 	if made().MatchString(value) {
 		return true
 	}
-	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_:. /", r) }) {
-		if hashlike(part) {
-			return true
-		}
-	}
-	return false
+	parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_:. /", r) })
+	return slices.ContainsFunc(parts, hashlike)
 }
 
 // hashlike reports whether a part of an identifier is noise: many digits, or digits and
@@ -80,7 +77,7 @@ func hashlike(part string) bool {
 // an element is. Those of utility frameworks and of states say how it looks.
 func StableClasses(class string) []string {
 	var out []string
-	for _, c := range strings.Fields(class) {
+	for c := range strings.FieldsSeq(class) {
 		if !Generated(c) && !fleeting().MatchString(c) {
 			out = append(out, c)
 		}

@@ -1,6 +1,7 @@
 package locators
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -69,10 +70,8 @@ func TargetOf(e likeness.Seen, unique []Locator) (t Target, ok bool) {
 func (t Target) Kinds() []Kind {
 	var out []Kind
 	add := func(k Kind) {
-		for _, have := range out {
-			if have == k {
-				return
-			}
+		if slices.Contains(out, k) {
+			return
 		}
 		out = append(out, k)
 	}

@@ -1,5 +1,7 @@
 package jsonata
 
+import "slices"
+
 // Warning is a construct that is legal and usually means something else than
 // its author thought. Code is stable, Position counts UTF-16 units.
 type Warning struct {
@@ -50,10 +52,8 @@ func (a *analysis) warn(code string, n *ast, message string) {
 }
 
 func (a *analysis) read(name string) {
-	for _, r := range a.p.reads {
-		if r == name {
-			return
-		}
+	if slices.Contains(a.p.reads, name) {
+		return
 	}
 	a.p.reads = append(a.p.reads, name)
 }

@@ -154,9 +154,9 @@ func movePoint(f, by float64) float64 {
 		return math.NaN()
 	}
 	mantissa, exp := formatJSNumber(f), 0.0
-	if i := strings.IndexByte(mantissa, 'e'); i >= 0 {
-		e, _ := strconv.Atoi(mantissa[i+1:])
-		exp, mantissa = float64(e), mantissa[:i]
+	if digits, power, ok := strings.Cut(mantissa, "e"); ok {
+		e, _ := strconv.Atoi(power)
+		exp, mantissa = float64(e), digits
 	}
 	e := exp + by
 	if e != math.Trunc(e) {

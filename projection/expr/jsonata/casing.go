@@ -1,5 +1,7 @@
 package jsonata
 
+import "maps"
+
 // specialUpper holds the characters whose upper case is more than one
 // character (Unicode SpecialCasing, without conditions).
 var specialUpper = map[rune]string{
@@ -13,13 +15,13 @@ var specialUpper = map[rune]string{
 // The Greek letters with iota subscript: the iota becomes a capital of its own.
 func init() {
 	for i, base := range []rune{0x1F08, 0x1F28, 0x1F68} {
-		for k := rune(0); k < 8; k++ {
+		for k := range rune(8) {
 			low := []rune{0x1F80, 0x1F90, 0x1FA0}[i]
 			specialUpper[low+k] = string([]rune{base + k, 'Ι'})
 			specialUpper[low+8+k] = string([]rune{base + k, 'Ι'})
 		}
 	}
-	for low, up := range map[rune]string{
+	maps.Copy(specialUpper, map[rune]string{
 		0x1FB3: "ΑΙ",
 		0x1FBC: "ΑΙ",
 		0x1FC3: "ΗΙ",
@@ -47,7 +49,5 @@ func init() {
 		0x1FE4: "Ρ\u0313",
 		0x1FE6: "Υ\u0342",
 		0x1FE7: "Υ\u0308\u0342",
-	} {
-		specialUpper[low] = up
-	}
+	})
 }

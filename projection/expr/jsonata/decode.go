@@ -130,18 +130,8 @@ func (d *decoder) escaped(start, i int) (string, error) {
 			break
 		}
 		switch c = d.src[i]; c {
-		case '"', '\\', '/':
-			buf = append(buf, c)
-		case 'b':
-			buf = append(buf, '\b')
-		case 'f':
-			buf = append(buf, '\f')
-		case 'n':
-			buf = append(buf, '\n')
-		case 'r':
-			buf = append(buf, '\r')
-		case 't':
-			buf = append(buf, '\t')
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			buf = append(buf, escaped[c])
 		case 'u':
 			r, ok := hex4(d.src[i+1:])
 			if !ok {

@@ -1,5 +1,7 @@
 package jsonata
 
+import "slices"
+
 type functionKind uint8
 
 const (
@@ -282,12 +284,7 @@ func (ev *evaluator) callPositional(b *builtin, args []value) (value, error) {
 }
 
 func (b *builtin) forbidden(ev *evaluator) bool {
-	for _, n := range ev.lim.Forbid {
-		if n == b.name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(ev.lim.Forbid, b.name)
 }
 
 // callback is a function as a higher-order builtin uses it.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"sort"
 )
 
@@ -186,12 +187,7 @@ func (p *Program) mayRead(name string) bool {
 	if p.readsAll {
 		return true
 	}
-	for _, r := range p.reads {
-		if r == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.reads, name)
 }
 
 func (in *Input) decodeRaw(ev *evaluator) (value, error) {

@@ -46,7 +46,7 @@ const singleOperators = ".[]{}(),@#;:?+-*/%|=<>^&!~"
 var operatorByte [256]bool
 
 func init() {
-	for i := 0; i < len(singleOperators); i++ {
+	for i := range len(singleOperators) {
 		operatorByte[singleOperators[i]] = true
 	}
 }
@@ -165,18 +165,8 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 			return token{}, l.fail("S0103", i-1, "", "the string has an unsupported escape")
 		}
 		switch c = l.src[i]; c {
-		case '"', '\\', '/':
-			buf = append(buf, c)
-		case 'b':
-			buf = append(buf, '\b')
-		case 'f':
-			buf = append(buf, '\f')
-		case 'n':
-			buf = append(buf, '\n')
-		case 'r':
-			buf = append(buf, '\r')
-		case 't':
-			buf = append(buf, '\t')
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			buf = append(buf, escaped[c])
 		case 'u':
 			r, ok := hex4(l.src[i+1:])
 			rest := l.src[i+1:]
@@ -196,12 +186,24 @@ func (l *lexer) quoted(quote byte) (token, *Error) {
 	return token{}, l.fail("S0101", start, "", "the string has no closing quote")
 }
 
+// escaped is what stands for a character after a backslash.
+var escaped = [128]byte{
+	'"':  '"',
+	'\\': '\\',
+	'/':  '/',
+	'b':  '\b',
+	'f':  '\f',
+	'n':  '\n',
+	'r':  '\r',
+	't':  '\t',
+}
+
 func hex4(s string) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false
 	}
 	var r rune
-	for i := 0; i < 4; i++ {
+	for i := range 4 {
 		c := s[i]
 		switch {
 		case isDigit(c):

@@ -1,6 +1,9 @@
 package jsonata
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // shape is the list of keys of an object, in order. Objects built in the same
 // way share one shape, so that a lookup remembered for one record works for
@@ -60,13 +63,7 @@ func (s *shape) buildIndex() {
 
 // newShape makes a shape of its own for distinct keys.
 func newShape(keys []string) *shape {
-	s := &shape{keys: keys}
-	for _, k := range keys {
-		if isArrayIndex(k) {
-			s.ints = true
-			break
-		}
-	}
+	s := &shape{keys: keys, ints: slices.ContainsFunc(keys, isArrayIndex)}
 	if len(keys) > smallShape {
 		s.buildIndex()
 	}

@@ -43,6 +43,16 @@ func (c *compiler) binary(n *ast) node {
 	return &arithmeticNode{l, r, n.str[0], n.pos}
 }
 
+// operands evaluates both sides of an operator, the left one first.
+func (ev *evaluator) operands(lhs, rhs node, in value, fr *frame) (l, r value, err error) {
+	l, err = lhs.eval(ev, in, fr)
+	if err != nil {
+		return undefined, undefined, err
+	}
+	r, err = rhs.eval(ev, in, fr)
+	return l, r, err
+}
+
 type arithmeticNode struct {
 	lhs, rhs node
 	op       byte
@@ -53,11 +63,7 @@ func (n *arithmeticNode) eval(ev *evaluator, in value, fr *frame) (value, error)
 	if err := ev.tick(); err != nil {
 		return undefined, err
 	}
-	l, err := n.lhs.eval(ev, in, fr)
-	if err != nil {
-		return undefined, err
-	}
-	r, err := n.rhs.eval(ev, in, fr)
+	l, r, err := ev.operands(n.lhs, n.rhs, in, fr)
 	if err != nil {
 		return undefined, err
 	}
@@ -107,11 +113,7 @@ func (n *equalNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if err := ev.tick(); err != nil {
 		return undefined, err
 	}
-	l, err := n.lhs.eval(ev, in, fr)
-	if err != nil {
-		return undefined, err
-	}
-	r, err := n.rhs.eval(ev, in, fr)
+	l, r, err := ev.operands(n.lhs, n.rhs, in, fr)
 	if err != nil {
 		return undefined, err
 	}
@@ -182,11 +184,7 @@ func (n *compareNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if err := ev.tick(); err != nil {
 		return undefined, err
 	}
-	l, err := n.lhs.eval(ev, in, fr)
-	if err != nil {
-		return undefined, err
-	}
-	r, err := n.rhs.eval(ev, in, fr)
+	l, r, err := ev.operands(n.lhs, n.rhs, in, fr)
 	if err != nil {
 		return undefined, err
 	}
@@ -278,11 +276,7 @@ func (n *inNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
 	if err := ev.tick(); err != nil {
 		return undefined, err
 	}
-	l, err := n.lhs.eval(ev, in, fr)
-	if err != nil {
-		return undefined, err
-	}
-	r, err := n.rhs.eval(ev, in, fr)
+	l, r, err := ev.operands(n.lhs, n.rhs, in, fr)
 	if err != nil {
 		return undefined, err
 	}
@@ -312,11 +306,7 @@ type rangeNode struct {
 }
 
 func (n *rangeNode) eval(ev *evaluator, in value, fr *frame) (value, error) {
-	l, err := n.lhs.eval(ev, in, fr)
-	if err != nil {
-		return undefined, err
-	}
-	r, err := n.rhs.eval(ev, in, fr)
+	l, r, err := ev.operands(n.lhs, n.rhs, in, fr)
 	if err != nil {
 		return undefined, err
 	}

@@ -1,6 +1,9 @@
 package jsonata
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// maxSource bounds an expression's text in bytes.
@@ -417,10 +420,8 @@ func (p *parser) operator(t token, left *ast) (*ast, *Error) {
 }
 
 func (p *parser) declare(name string) {
-	for _, s := range p.scope.names {
-		if s == name {
-			return
-		}
+	if slices.Contains(p.scope.names, name) {
+		return
 	}
 	p.scope.names = append(p.scope.names, name)
 }

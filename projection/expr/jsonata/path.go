@@ -293,7 +293,7 @@ func (n *pathNode) run(ev *evaluator, in value, fr *frame, count int) (v value, 
 		one[0] = in
 		items = one[:]
 	}
-	for i := 0; i < count; i++ {
+	for i := range count {
 		s := &n.steps[i]
 		mark := len(ev.scratch)
 		last := i == len(n.steps)-1

@@ -528,7 +528,7 @@ func (p *reParser) unitEscape(class bool) (uint16, error) {
 		return '\\', nil
 	case '0', '1', '2', '3', '4', '5', '6', '7':
 		n := c - '0'
-		for i := 0; i < 2; i++ {
+		for range 2 {
 			d := p.at(0)
 			if d < '0' || d > '7' || n*8+d-'0' > 0o377 {
 				break

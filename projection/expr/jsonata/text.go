@@ -101,7 +101,7 @@ func textOffset(s string, i int) int {
 // compareText orders strings by UTF-16 code units, as JavaScript's < does.
 func compareText(a, b string) int {
 	n := min(len(a), len(b))
-	for i := 0; i < n; i++ {
+	for i := range n {
 		if a[i] != b[i] {
 			// In UTF-16 everything beyond the basic plane sorts below U+E000.
 			x, y := a[i], b[i]
