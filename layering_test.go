@@ -434,7 +434,7 @@ var soleImporters = map[string][]string{
 	"golang.org/x/net":                       {"bridgeclient/browserbridge", "primitives/address"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/text":                      {"sites/location"},
-	"golang.org/x/sys":                       {"runtime/browser", "projection/expr", "internal/owner", "internal/background"},
+	"golang.org/x/sys":                       {"runtime/browser", "projection/expr", "internal"},
 	"golang.org/x/term":                      {"cmd/outrider"},
 	"google.golang.org/protobuf":             {"internal/operate/traces"},
 	// They call methods by name, so that the linker keeps every method of every type: 5 MB.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package owner
 
 import (
@@ -12,26 +14,26 @@ import (
 // Which processes stay is told by their command lines.
 func TestWhatStays(t *testing.T) {
 	for line, passes := range map[string]bool{
-		"bash -c outrider":                              true,
-		"bash -lc outrider":                             true,
-		"/bin/sh -ec outrider":                          true,
-		"bash script.sh":                                true,
-		"bash -x script.sh":                             true,
-		"bash -o pipefail -c x":                         true,
-		"busybox sh -c x":                               true,
-		"bash":                                          false,
-		"-bash":                                         false,
-		"bash -i":                                       false,
-		"bash --norc -i":                                false,
-		"bash --rcfile file":                            false,
-		"zsh -l":                                        false,
-		"env A=1 outrider":                              true,
-		"timeout 5 outrider":                            true,
-		"npx outrider":                                  true,
+		"bash -c outrider":      true,
+		"bash -lc outrider":     true,
+		"/bin/sh -ec outrider":  true,
+		"bash script.sh":        true,
+		"bash -x script.sh":     true,
+		"bash -o pipefail -c x": true,
+		"busybox sh -c x":       true,
+		"bash":                  false,
+		"-bash":                 false,
+		"bash -i":               false,
+		"bash --norc -i":        false,
+		"bash --rcfile file":    false,
+		"zsh -l":                false,
+		"env A=1 outrider":      true,
+		"timeout 5 outrider":    true,
+		"npx outrider":          true,
 		"node /usr/lib/node_modules/npm/bin/npx-cli.js": true,
-		"node agent.js":                                 false,
-		"claude":                                        false,
-		"python3 agent.py":                              false,
+		"node agent.js":    false,
+		"claude":           false,
+		"python3 agent.py": false,
 	} {
 		args := strings.Fields(line)
 		p := parent{program: programOf(args), args: args}
@@ -59,11 +61,11 @@ func TestNames(t *testing.T) {
 func TestWait(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	at, err := read(cmd.Process.Pid)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	ended := make(chan struct{})
 	go func() {
