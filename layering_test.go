@@ -324,8 +324,13 @@ var mayImport = map[string][]string{
 		"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/address", "primitives/fault",
 		"primitives/schema", "sites", "sites/manifest", "internal/jsonout",
 	},
-	"faces/provider/jcode": {"internal/lazyregexp", "faces/provider"},
-	"internal/mask":        {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
+	"faces/provider/jcode": {"internal/background", "internal/lazyregexp", "faces/provider"},
+	"faces/shell": {
+		"faces/tools", "internal/background", "internal/lazyregexp", "internal/owner", "primitives/fault", "runtime",
+	},
+	"internal/background": {},
+	"internal/owner":      {},
+	"internal/mask":       {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {
 		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan",
 		"primitives/fault", "runtime", "sites/demo", "internal/jsonout",
@@ -390,7 +395,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/operate/profiling": {},
 	"evidence/recent": {
-		"evidence/capture", "evidence/record", "primitives/fault", "runtime", "runtime/call",
+		"evidence/capture", "evidence/record", "internal/background", "primitives/fault", "runtime", "runtime/call",
 	},
 	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile", "internal/jsonout"},
 	"evidence/view": {
@@ -431,7 +436,7 @@ var soleImporters = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"faces/mcp"},
 	"github.com/andybalholm/cascadia":        {"sites/selector"},
 	"github.com/spf13/cobra":                 {"cmd/outrider"},
-	"github.com/spf13/pflag":                 {"cmd/outrider"},
+	"github.com/spf13/pflag":                 {"cmd/outrider", "faces/shell"},
 	"github.com/google/uuid":                 {".", "cmd/outrider"},
 	"github.com/bmatcuk/doublestar":          {"plan"},
 	"github.com/cenkalti/backoff":            {"bridgeclient", "internal/operate/traces", "runtime"},
@@ -442,7 +447,7 @@ var soleImporters = map[string][]string{
 	"golang.org/x/net":                       {"bridgeclient/browserbridge", "primitives/address"},
 	"golang.org/x/image":                     {"primitives/browser"},
 	"golang.org/x/text":                      {"sites/location"},
-	"golang.org/x/sys":                       {"runtime/browser", "projection/expr"},
+	"golang.org/x/sys":                       {"runtime/browser", "projection/expr", "internal"},
 	"golang.org/x/term":                      {"cmd/outrider"},
 	"google.golang.org/protobuf":             {"internal/operate/traces"},
 	// They call methods by name, so that the linker keeps every method of every type: 5 MB.

@@ -283,7 +283,7 @@ func startStdio(t *testing.T, args ...string) *stdioPeer {
 	in, stdin := io.Pipe()
 	stdout, out := io.Pipe()
 	p := &stdioPeer{stdin: stdin, lines: make(chan []byte, 100), exit: make(chan int, 1), stderr: &bytes.Buffer{}}
-	ctx, cancel := background(t)
+	ctx, cancel := running(t)
 	t.Cleanup(cancel)
 	t.Chdir(t.TempDir())
 	os.Unsetenv("OUTRIDER_PROFILE")

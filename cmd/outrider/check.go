@@ -18,11 +18,11 @@ func (a *app) checkCommand() *cobra.Command {
 	var reports reportFlags
 	var x plan.Expectations
 	var fix, heal bool
-	var artifacts, before string
+	var artifacts, before, session string
 	var at fleetFlags
 	var how jobFlags
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [TARGET]",
 		Short: "Check whether a page still is as its maps say",
 		Long: "Run every check and diagnose every state of the maps that apply to each open page.\n" +
 			"A check with a setup has its steps done first, on the page as it stands; it comes after those without.\n" +
@@ -41,11 +41,15 @@ func (a *app) checkCommand() *cobra.Command {
 			"is proposed,\n" +
 			"verified, and shown as a diff of the map. A check is an assertion, so its repair is only proposed: no " +
 			"flag writes it or\n" +
-			"takes the check as passed. Actions are repaired by run.",
+			"takes the check as passed. Actions are repaired by run.\n" +
+			"With TARGET it checks a box of the live session: see 'outrider help browse'.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				return a.setBox(cmd.Context(), session, words)
+			}
 			if len(a.browser.maps) == 0 {
 				return usage("check needs --maps: an actions.json file or a storage folder")
 			}
@@ -84,6 +88,7 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	sessionFlag(f, &session)
 	reports.add(f)
 	f.DurationVar(
 		&x.Settle, "settle", 2*time.Second, "how long to probe again while the page is not well; 0 probes once",

@@ -297,8 +297,8 @@ func requireBrowser(t *testing.T) {
 	}
 }
 
-// background is the context of a verb that a test starts and ends itself.
-func background(t *testing.T) (context.Context, context.CancelFunc) {
+// running is the context of a verb that a test starts and ends itself.
+func running(t *testing.T) (context.Context, context.CancelFunc) {
 	t.Helper()
 	return context.WithTimeout(t.Context(), 2*time.Minute)
 }

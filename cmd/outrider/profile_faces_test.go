@@ -33,7 +33,7 @@ func TestFacesKeepTheProfile(t *testing.T) {
 			}
 		}
 		t.Run("connect/"+c.profile, func(t *testing.T) {
-			ctx, cancel := background(t)
+			ctx, cancel := running(t)
 			defer cancel()
 			var items strings.Builder
 			for i, args := range []string{chord, wrong} {
@@ -59,7 +59,7 @@ func TestFacesKeepTheProfile(t *testing.T) {
 			judge(t, answers["0"], answers["1"])
 		})
 		t.Run("mcp/"+c.profile, func(t *testing.T) {
-			ctx, cancel := background(t)
+			ctx, cancel := running(t)
 			defer cancel()
 			toServer, in := io.Pipe()
 			out, fromServer := io.Pipe()
@@ -92,7 +92,7 @@ func TestFacesKeepTheProfile(t *testing.T) {
 			_ = client.Close()
 		})
 		t.Run("provider/"+c.profile, func(t *testing.T) {
-			ctx, cancel := background(t)
+			ctx, cancel := running(t)
 			defer cancel()
 			toServer, in := io.Pipe()
 			out, fromServer := io.Pipe()

@@ -13,6 +13,7 @@ import (
 	"github.com/outrider-run/outrider/faces/leased"
 	"github.com/outrider-run/outrider/faces/provider"
 	"github.com/outrider-run/outrider/faces/startinghost"
+	"github.com/outrider-run/outrider/internal/background"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -129,7 +130,7 @@ func (a *app) withProvider(
 
 // serveSocket serves every client of a socket until ctx ends.
 func (a *app) serveSocket(ctx context.Context, path string, s *provider.Server) error {
-	l, err := provider.ListenUnix(ctx, path)
+	l, err := background.ListenUnix(ctx, path)
 	if err != nil {
 		return &exit{exitEnvironment, err}
 	}
@@ -139,7 +140,7 @@ func (a *app) serveSocket(ctx context.Context, path string, s *provider.Server) 
 	} else {
 		fmt.Fprintf(a.stdout, "serving the provider protocol on %s\n", path)
 	}
-	provider.ServeClients(ctx, l, func(ctx context.Context, c net.Conn) {
+	background.ServeClients(ctx, l, func(ctx context.Context, c net.Conn) {
 		if err := s.Serve(ctx, c, c, "unix-socket-json"); err != nil && ctx.Err() == nil {
 			a.log.Debug("a client of the socket ended", "error", err)
 		}

@@ -22,7 +22,7 @@ not a request
 
 func TestProviderOnStandardStreams(t *testing.T) {
 	requireBrowser(t)
-	ctx, cancel := background(t)
+	ctx, cancel := running(t)
 	defer cancel()
 	var out, said bytes.Buffer
 	if code := execute(ctx, []string{"provider"}, strings.NewReader(providerLines), &out, &said); code != exitDone {
@@ -56,7 +56,7 @@ func TestProviderOnASocket(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "provider.sock")
-	ctx, cancel := background(t)
+	ctx, cancel := running(t)
 	defer cancel()
 	said, tell := io.Pipe()
 	var running sync.WaitGroup
@@ -135,7 +135,7 @@ func TestConformanceOfOtherCommands(t *testing.T) {
 		}, exitFailed, "EXPERIMENTAL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := background(t)
+			ctx, cancel := running(t)
 			defer cancel()
 			var out, said bytes.Buffer
 			code := execute(

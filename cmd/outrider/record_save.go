@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/recent"
+	"github.com/outrider-run/outrider/internal/background"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -29,7 +30,7 @@ func (a *app) recordSaveCommand() *cobra.Command {
 			if len(args) > 0 {
 				path = args[0]
 			}
-			saved, err := recent.SaveFrom(ctx, recent.SocketFolder(), pid, path)
+			saved, err := recent.SaveFrom(ctx, background.Folder(), pid, path)
 			if code := fault.CodeOf(err); code == fault.InvalidInput || code == fault.TargetNotFound {
 				return &exit{exitUsage, err}
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/recent"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/trace"
+	"github.com/outrider-run/outrider/internal/background"
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -148,7 +149,7 @@ func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 		}
 		return learned.Answer(ctx, h, tab, arguments)
 	}
-	stop, err := last.Serve(context.Background(), recent.SocketFolder(), recent.Process{
+	stop, err := last.Serve(context.Background(), background.Folder(), recent.Process{
 		PID:     os.Getpid(),
 		Verb:    o.Verb,
 		Version: options.Version,

@@ -134,7 +134,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 }
 
 // services are the verbs that run until somebody ends them. SIGTERM is a good end for them.
-var services = []string{"connect", "hub", "mcp", "provider", "jcode", "worker", "up"}
+var services = []string{"connect", "hub", "mcp", "provider", "jcode", "worker", "up", "shell-session"}
 
 // endThemselves are verbs that go on when nobody reads what they print: they write reports, and
 // end by themselves.
@@ -297,8 +297,11 @@ func (a *app) root() *cobra.Command {
 	)
 	root.AddCommand(a.initCommand(), a.recordCommand(), a.learnCommand(), a.locatorsCommand(), a.coverageCommand())
 	root.AddCommand(a.generateCommand())
+	root.AddCommand(a.shellCommands()...)
+	root.AddCommand(browseHelp())
 	completeVerbs(root, a.mapsAtHand)
 	refuseUnknown(root)
+	group(root)
 	return root
 }
 

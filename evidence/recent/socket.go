@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/evidence/record"
+	"github.com/outrider-run/outrider/internal/background"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -29,35 +30,17 @@ type Process struct {
 	path    string
 }
 
-// maxSocketPath is how long the path of a socket may be everywhere.
-const maxSocketPath = 100
-
-// SocketFolder is where processes of this user have their sockets.
-func SocketFolder() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		return filepath.Join(dir, "outrider")
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(cache, "outrider", "run")
-}
-
 // Serve gives what is remembered to record save of the same user, until stop. The socket is in a folder that
 // nobody else may enter.
 func (r *Recent) Serve(ctx context.Context, folder string, p Process) (stop func(), err error) {
 	path := filepath.Join(folder, strconv.Itoa(p.PID)+".sock")
-	if folder == "" || len(path) > maxSocketPath {
+	if folder == "" || len(path) > background.MaxSocketPath {
 		return nil, fault.New(
 			fault.CapabilityUnavailable, "the path of the socket for record save has %d bytes: expected at most %d",
-			len(path), maxSocketPath,
+			len(path), background.MaxSocketPath,
 		)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(folder, 0o700); err != nil { // which fails for a folder of somebody else
+	if err := background.PrivateFolder(folder); err != nil {
 		return nil, err
 	}
 	_ = os.Remove(path) // of a process that was killed

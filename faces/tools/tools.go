@@ -250,6 +250,16 @@ func (s *Set) Catalog(selected string) ([]Tool, error) {
 	return tools, nil
 }
 
+// Primitive is a primitive as a tool of its own; false where there is none of this name, or this host refuses it.
+func (s *Set) Primitive(name string) (Tool, bool) {
+	for _, entry := range s.opts.Host.Dictionary() {
+		if entry.Name == name && !entry.Refused {
+			return s.primitiveTool(entry), true
+		}
+	}
+	return Tool{}, false
+}
+
 // toolPatterns reads which primitives are selected by their names.
 func toolPatterns(selected string) ([]string, error) {
 	switch selected {

@@ -87,6 +87,14 @@ const (
 	QuotaExceeded Code = "quota_exceeded"
 )
 
+// Codes of sessions of the shell.
+const (
+	SessionNotFound Code = "session_not_found"
+	SessionBusy     Code = "session_busy"
+	SessionOwner    Code = "session_owner_unknown"
+	SessionVersion  Code = "session_version"
+)
+
 // Codes of the frames and items of the bridge protocols.
 const (
 	InvalidFrame                  Code = "invalid_frame"
@@ -230,6 +238,7 @@ const (
 	groupProtocol   = "Actions Bridge Protocol"
 	groupHost       = "Host"
 	groupFleet      = "Fleet"
+	groupShell      = "Sessions of the shell"
 	groupBridge     = "Bridge items and routing"
 	groupPrimitive  = "Primitives"
 	groupExpression = "Expressions and workflows"
@@ -318,6 +327,11 @@ var specs = []Spec{
 	{JobExpired, groupFleet, "the job's deadline passed before it ended", Major, true, RetryFresh},
 	{UnknownJob, groupFleet, "the fleet has no job of this name", Minor, true, RetryNever},
 	{QuotaExceeded, groupFleet, "the tenant has used up what it may use", Major, true, RetrySame},
+
+	{SessionNotFound, groupShell, "no session of this name or of this caller is open", Major, true, RetryNever},
+	{SessionBusy, groupShell, "another command runs on a session that nobody shares", Minor, true, RetrySame},
+	{SessionOwner, groupShell, "no parent process stays that a session could belong to", Major, true, RetryNever},
+	{SessionVersion, groupShell, "the session is of another version of the program", Major, true, RetryNever},
 
 	{InvalidFrame, groupBridge, "the message is not a JSON object with a string member type", Minor, true, RetryNever},
 	{UnknownItemType, groupBridge, "the item type is not part of the protocol", Minor, true, RetryNever},

@@ -9,13 +9,12 @@ import (
 	"maps"
 	"net"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/faces/provider"
+	"github.com/outrider-run/outrider/internal/background"
 )
 
 // client speaks the provider protocol with a session's process.
@@ -74,56 +73,23 @@ func (c *client) close() { _ = c.conn.Close() }
 // start starts the session's process and returns when it serves, or
 // another one that was started at the same time does.
 func (f *Face) start(ctx context.Context, s Session) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
 	if len(f.Self) == 0 {
 		return errors.New("internal_error: the command line has no --")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
+	err := background.Start(ctx, append(slices.Clone(f.Self), "session", "start", s.Name), s.file(".log"))
+	if err != nil && !errors.Is(err, background.ErrEnded) {
+		return fmt.Errorf("browser_not_running: %w", err)
 	}
-	// it outlives this process
-	cmd := exec.Command(self, append(slices.Clone(f.Self[1:]), "session", "start", s.Name)...)
-	cmd.Args[0] = f.Self[0]
-	detach(cmd)
-	logFile, err := os.OpenFile(s.file(".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer logFile.Close()
-	cmd.Stderr = logFile
-	ready, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	line := make(chan bool, 1)
-	go func() {
-		_, err := bufio.NewReader(ready).ReadString('\n')
-		line <- err == nil
-		if err != nil {
-			_ = cmd.Wait() // it has ended
-		}
-	}()
-	select {
-	case ok := <-line:
-		if ok {
-			return nil
-		}
-	case <-ctx.Done():
-		return fmt.Errorf("browser_not_running: the process of the session was not ready within %s", startLimit)
+	if err == nil {
+		return nil
 	}
 	// It ended at once: another one may be on its way.
 	waiting, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
-	if s.until(waiting, func() bool { return s.answers(waiting) }) == nil {
+	if background.Until(waiting, func() bool { return s.answers(waiting) }) == nil {
 		return nil
 	}
-	why, _ := os.ReadFile(s.file(".log"))
-	return fmt.Errorf("%w: %s", errSessionEnded, strings.TrimSpace(string(why[:min(len(why), 2000)])))
+	return fmt.Errorf("%w: %w", errSessionEnded, err)
 }
 
 // call sends one request and waits for its answer.

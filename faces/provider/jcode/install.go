@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/outrider-run/outrider/internal/background"
 )
 
 // jcode runs a program at a fixed place for each action of its browser tool.
@@ -107,7 +109,7 @@ func Uninstall(ctx context.Context) (i Installation, ended int, err error) {
 func removeLocks() {
 	files, _ := filepath.Glob(filepath.Join(runtimeDir(), "browser-session-*.lock")) // the pattern is ours
 	for _, f := range files {
-		unlock, err := lockFile(f)
+		unlock, err := background.Lock(f)
 		if err != nil {
 			continue // it is served
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/faces/provider"
+	"github.com/outrider-run/outrider/internal/background"
 )
 
 // Face answers what jcode runs. Every field is needed.
@@ -45,9 +46,6 @@ Serve the session NAME until it is stopped or idle.
 
 // defaultSession is the session of actions that name none.
 const defaultSession = "default"
-
-// startLimit bounds the start of a session's process.
-const startLimit = 20 * time.Second
 
 // Run runs one command line of jcode: an action with its params, or a verb about
 // sessions. The error is the text that jcode shows.
@@ -87,7 +85,7 @@ func (f *Face) Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startLimit+2*f.CallLimit)
+	ctx, cancel := context.WithTimeout(ctx, background.StartLimit+2*f.CallLimit)
 	defer cancel()
 	c, err := f.dial(ctx, s)
 	if err != nil {

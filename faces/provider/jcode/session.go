@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/faces/provider"
+	"github.com/outrider-run/outrider/internal/background"
 	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
@@ -67,14 +67,7 @@ func (s Session) PID() int {
 }
 
 // answers reports whether somebody serves the session.
-func (s Session) answers(ctx context.Context) bool {
-	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", s.Socket())
-	if err != nil {
-		return false
-	}
-	_ = c.Close()
-	return true
-}
+func (s Session) answers(ctx context.Context) bool { return background.Answers(ctx, s.Socket()) }
 
 // LiveSessions lists the sessions that are served.
 func LiveSessions() []Session {
@@ -100,33 +93,19 @@ func (s Session) End(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Signal(endSignal); err != nil {
+	if err := p.Signal(background.EndSignal); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	return s.until(ctx, func() bool {
-		unlock, err := lockFile(s.file(".lock"))
+	return background.Until(ctx, func() bool {
+		unlock, err := background.Lock(s.file(".lock"))
 		if err != nil {
 			return false
 		}
 		unlock()
 		return true
 	})
-}
-
-// until polls: a socket file gives no event when it changes.
-func (s Session) until(ctx context.Context, ok func() bool) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // session runs the verb session.
@@ -184,7 +163,7 @@ func (f *Face) serve(ctx context.Context, s Session) error {
 		return err
 	}
 	defer unlock()
-	l, err := provider.ListenUnix(ctx, s.Socket())
+	l, err := background.ListenUnix(ctx, s.Socket())
 	if err != nil {
 		return err
 	}
@@ -198,20 +177,20 @@ func (f *Face) serve(ctx context.Context, s Session) error {
 		return errors.Join(err, os.Remove(fresh), l.Close())
 	}
 	defer func() { _ = os.Remove(s.pidFile()) }()
-	ignoreBrokenPipes()
+	background.IgnoreBrokenPipes()
 	// The provider's own sessions never end before their process does.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	return f.Serve(ctx, 2*f.Idle, func(ctx context.Context, p *provider.Server) error {
 		f.print(map[string]any{"ready": true, "session": s.Name, "socket": s.Socket(), "pid": pid, "windowId": 1})
-		use := newUse(f.Idle)
+		use := background.NewUse(f.Idle)
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			use.unused(ctx, func() bool { _, err := os.Lstat(s.Socket()); return err != nil || s.PID() != pid })
+			use.Unused(ctx, func() bool { _, err := os.Lstat(s.Socket()); return err != nil || s.PID() != pid })
 			cancel()
 		})
-		provider.ServeClients(ctx, l, func(ctx context.Context, c net.Conn) {
-			defer use.begin()()
+		background.ServeClients(ctx, l, func(ctx context.Context, c net.Conn) {
+			defer use.Begin()()
 			if err := p.Serve(ctx, c, c, "unix-socket-json"); err != nil && ctx.Err() == nil {
 				f.Log.Debug("a client of the session ended", "error", err)
 			}
@@ -220,18 +199,18 @@ func (f *Face) serve(ctx context.Context, s Session) error {
 		watching.Wait()
 		// The browser takes a moment to end: nobody shall take the session for
 		// served meanwhile. Who wants it next waits for the lock.
-		return errors.Join(remove(s.Socket()), remove(s.pidFile()))
+		return errors.Join(background.Remove(s.Socket()), background.Remove(s.pidFile()))
 	})
 }
 
 // lock makes this process the one that serves the session. It waits for one that
 // is just ending, not for one that serves.
 func (s Session) lock(ctx context.Context) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, background.StartLimit)
 	defer cancel()
 	served := false
-	e := s.until(ctx, func() bool {
-		unlock, err = lockFile(s.file(".lock"))
+	e := background.Until(ctx, func() bool {
+		unlock, err = background.Lock(s.file(".lock"))
 		if err == nil {
 			return true
 		}
@@ -245,54 +224,4 @@ func (s Session) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, fmt.Errorf("not_ready: the session %s is locked: %w", s.Name, err)
 	}
 	return unlock, nil
-}
-
-// remove removes a file that may be missing.
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// use knows when something was last used.
-type use struct {
-	idle   time.Duration
-	mu     sync.Mutex
-	active int // users
-	last   time.Time
-}
-
-func newUse(idle time.Duration) *use { return &use{idle: idle, last: time.Now()} }
-
-func (u *use) begin() (end func()) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.active++
-	return func() {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.active--
-		u.last = time.Now()
-	}
-}
-
-// unused returns when nobody has used it for so long, when removed is true, or when
-// ctx ends.
-func (u *use) unused(ctx context.Context, removed func() bool) {
-	tick := time.NewTicker(min(max(u.idle/10, 50*time.Millisecond), 10*time.Second))
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		u.mu.Lock()
-		over := u.active == 0 && time.Since(u.last) >= u.idle
-		u.mu.Unlock()
-		if over || removed() {
-			return
-		}
-	}
 }

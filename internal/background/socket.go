@@ -1,4 +1,4 @@
-package provider
+package background
 
 import (
 	"context"
@@ -11,11 +11,27 @@ import (
 	"time"
 )
 
-// ListenUnix listens on a Unix socket that only this user can connect to. A socket
-// without a listener is replaced; one that is in use is an error.
+// MaxSocketPath is how long the path of a socket may be on every system, in bytes.
+const MaxSocketPath = 100
+
+// PrivateFolder makes a folder that nobody else may enter. It fails for one of somebody else.
+func PrivateFolder(path string) error {
+	if path == "" {
+		return errors.New("there is no folder for sockets: set XDG_RUNTIME_DIR or HOME")
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o700) //nolint:gosec // a folder
+}
+
+// ListenUnix listens at path, for this user alone. A socket that nobody serves is replaced. It is an error that another
+// process serves it, and that path is no socket.
 func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
-	if c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path); err == nil {
-		_ = c.Close()
+	if len(path) > MaxSocketPath {
+		return nil, fmt.Errorf("the path of the socket has %d bytes: expected at most %d", len(path), MaxSocketPath)
+	}
+	if Answers(ctx, path) {
 		return nil, fmt.Errorf("%s is in use by another process", path)
 	}
 	if info, err := os.Lstat(path); err == nil {
@@ -50,8 +66,18 @@ func ListenUnix(ctx context.Context, path string) (net.Listener, error) {
 	return l, nil
 }
 
-// ServeClients serves each connection in a goroutine of its own and returns
-// after ctx has ended and all of them are done.
+// Answers reports whether somebody serves the socket at path.
+func Answers(ctx context.Context, path string) bool {
+	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// ServeClients serves each connection in a goroutine of its own and returns after ctx has ended and all of them are
+// done. A client of another user is turned away.
 func ServeClients(ctx context.Context, l net.Listener, serve func(context.Context, net.Conn)) {
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
@@ -72,11 +98,28 @@ func ServeClients(ctx context.Context, l net.Listener, serve func(context.Contex
 				return
 			}
 		}
+		if !sameUser(c) {
+			_ = c.Close()
+			continue
+		}
 		clients.Go(func() {
 			defer c.Close()
 			closing := context.AfterFunc(ctx, func() { _ = c.SetReadDeadline(time.Now()) })
 			defer closing()
 			serve(ctx, c)
 		})
+	}
+}
+
+// Sweep removes the sockets of a folder that nobody serves: of processes that were killed.
+func Sweep(ctx context.Context, folder string) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.sock"))
+	if err != nil {
+		return
+	}
+	for _, path := range paths {
+		if !Answers(ctx, path) && ctx.Err() == nil {
+			_ = os.Remove(path)
+		}
 	}
 }
