@@ -3572,6 +3572,11 @@ type PointerDragArgs struct {
 	// Time between two movements, brought to 4 to 60. Otherwise each waits until
 	// the page has handled the one before.
 	MoveDelayMS *int `json:"move_delay_ms,omitempty"`
+	// Points that the pointer passes on its way, in CSS pixels from the top left
+	// corner of the element of from, or of the viewport where from is a point: a
+	// stroke on a canvas. Then it makes no other movements, and steps and points
+	// do not count. An extension of this host.
+	Path []Point `json:"path,omitempty"`
 	// Movements between the ends, brought to 12 to 200. Wins over steps.
 	Points *int `json:"points,omitempty"`
 	// Movements between the ends; at least 10 are made. Default 1.
