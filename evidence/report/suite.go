@@ -103,12 +103,12 @@ func checkTest(p Page, c Check) Test {
 		t.Screenshot = p.Screenshot.clone()
 	}
 	t.Texts = append(t.Texts, p.Texts...)
-	t.outline(c)
+	t.mark(c)
 	return t
 }
 
-// outline marks what the assertions that fail found.
-func (t *Test) outline(c Check) {
+// mark outlines what the assertions that fail found.
+func (t *Test) mark(c Check) {
 	if t.Screenshot == nil {
 		return
 	}
