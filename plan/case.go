@@ -55,15 +55,17 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		}
 		stop()
 	}
+	r.endQuarantine()
 	result := CaseResult{
-		OK:      true,
-		Plan:    c.Plan.Path(),
-		Name:    c.Name,
-		ID:      c.ID,
-		Tags:    c.Tags,
-		Steps:   r.results,
-		Routes:  r.routeResults,
-		started: started,
+		OK:         true,
+		Plan:       c.Plan.Path(),
+		Name:       c.Name,
+		ID:         c.ID,
+		Tags:       c.Tags,
+		Steps:      r.results,
+		Routes:     r.routeResults,
+		Quarantine: c.Plan.Quarantine,
+		started:    started,
 	}
 	for _, s := range r.results {
 		result.OK = result.OK && s.OK
@@ -77,11 +79,12 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 	}
 	r.close(ctx)
 	result.DurationMS = time.Since(started).Milliseconds()
-	result.Outcome = result.outcome()
+	result.Outcome = result.outcome(over(c, o))
 	return result
 }
 
-func (c CaseResult) outcome() report.Outcome {
+// ended is how the steps and attempts of the case ended.
+func (c CaseResult) ended() report.Outcome {
 	switch {
 	case !c.OK:
 		return report.Failed

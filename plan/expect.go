@@ -582,7 +582,7 @@ func (r StepResult) Detail() string {
 		parts = append(parts, r.Unmet)
 	}
 	if r.Error != nil {
-		parts = append(parts, r.Error.Line())
+		parts = append(parts, sentence(r.Error))
 	}
 	return strings.Join(parts, "; ")
 }

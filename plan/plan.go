@@ -16,6 +16,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/internal/element/lock"
 	"github.com/outrider-run/outrider/internal/mask"
+	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/checks"
@@ -68,6 +69,8 @@ type Options struct {
 	Starts func(name string, number, of int)
 	// OnStep is called after each step of a plan; may be nil.
 	OnStep func(StepResult)
+	// Now is the time that quarantines are judged by; nil is the clock.
+	Now func() time.Time
 	// Warn is called with what went wrong beside the run; may be nil.
 	Warn func(error)
 }
@@ -88,6 +91,8 @@ type CaseResult struct {
 	ID         string         `json:"id,omitempty"`
 	Tags       []string       `json:"tags,omitempty"`
 	Outcome    report.Outcome `json:"outcome"`
+	// Quarantine says that the plan is known to fail.
+	Quarantine *spec.Quarantine `json:"quarantine,omitempty"`
 	// Failed are the attempts before this one.
 	Failed []FailedCase `json:"failed_attempts,omitempty"`
 	// Routes are what the routes of the plans did.

@@ -69,42 +69,67 @@ func (r StepResult) repairs(t *stepTest) {
 	}
 }
 
-// suite is a case as a suite: a test for each step, and in it a suite for each page
-// that a step checked.
-func (c CaseResult) suite() report.Suite {
-	s := report.Suite{Name: c.Name, File: c.Plan, StartedAt: stamp(c.started), DurationMS: c.DurationMS}
-	for _, r := range c.Steps {
-		s.Tests = append(s.Tests, r.test(c.Plan).Test)
-		if r.page != nil {
-			r.page.Screenshot, r.page.Texts = r.screenshot, r.texts
-			page := report.PageSuite(*r.page)
-			page.Name = c.Name + ": " + r.Name
-			s.Suites = append(s.Suites, page)
-		}
-	}
-	for i, f := range c.Failed {
-		c.earlier(&s, i+1, f)
+// test is a case as a test, with its steps in order. What it says first is what its first step says that
+// is not well.
+func (c CaseResult) test() report.Test {
+	t := report.Test{
+		Name:       c.Name,
+		Class:      "plan",
+		Outcome:    c.Outcome,
+		DurationMS: c.DurationMS,
+		Place:      report.Place{File: c.Plan},
 	}
 	if c.Outcome == report.Skipped {
-		s.Tests = append(s.Tests, report.Test{
-			Name:    "case",
-			Class:   "plan",
-			Outcome: report.Skipped,
-			Message: "the run ended before it",
-			Place:   report.Place{File: c.Plan},
-		})
+		t.Message = "the run ended before it"
+		return t
 	}
-	return s
+	for _, r := range c.Steps {
+		step := r.test(c.Plan).Test
+		if r.page != nil {
+			r.page.Screenshot, r.page.Texts = r.screenshot, r.texts
+			step.Steps = append(step.Steps, report.PageSuite(*r.page).Tests...)
+		}
+		t.Steps = append(t.Steps, step)
+	}
+	for i, f := range c.Failed {
+		c.earlier(&t, i+1, f)
+	}
+	for _, s := range t.Steps {
+		if !s.Outcome.Red() && s.Outcome != report.Flaky {
+			continue
+		}
+		if t.Message == "" {
+			t.Message, t.Kind = s.Message, s.Kind
+		}
+		for _, f := range s.Failures {
+			if f.Place.File == "" {
+				f.Place = s.Place
+			}
+			t.Failures = append(t.Failures, f)
+		}
+	}
+	if c.Outcome == report.Quarantined {
+		t.Message += " (" + c.quarantineLine() + ")"
+	} else if t.Message == "" {
+		t.Message = c.quarantineLine()
+	}
+	drifted := func(s report.Test) bool { return s.Outcome == report.Drifted }
+	for _, s := range t.Steps {
+		if i := slices.IndexFunc(s.Steps, drifted); i >= 0 && t.Outcome == report.Passed {
+			t.Outcome, t.Message = report.Drifted, s.Steps[i].Name+": "+s.Steps[i].Message
+		}
+	}
+	return t
 }
 
-// earlier shows an attempt of the case at the test of the step that it failed at. What is no
-// step, such as opening the page, has a test only when it fails: one that is flaky is added,
-// and of a case that stayed red the attempt is shown where it is red.
-func (c CaseResult) earlier(s *report.Suite, attempt int, f FailedCase) {
-	at := slices.IndexFunc(s.Tests, func(t report.Test) bool { return t.Name == f.Step })
+// earlier shows an attempt of the case at the step that it failed at. What is no step of the plan, such as
+// opening the page, is listed only when it fails: one that is flaky is added, and of a case that stayed red
+// the attempt is shown where it is red.
+func (c CaseResult) earlier(s *report.Test, attempt int, f FailedCase) {
+	at := slices.IndexFunc(s.Steps, func(t report.Test) bool { return t.Name == f.Step })
 	if at < 0 && c.OK {
 		at = 0
-		s.Tests = slices.Insert(s.Tests, 0, report.Test{
+		s.Steps = slices.Insert(s.Steps, 0, report.Test{
 			Name:       f.Step,
 			Class:      "plan",
 			Outcome:    report.Passed,
@@ -112,19 +137,19 @@ func (c CaseResult) earlier(s *report.Suite, attempt int, f FailedCase) {
 			Place:      report.Place{File: c.Plan},
 		})
 	}
-	if at < 0 || s.Tests[at].Outcome == report.Skipped {
-		at = max(0, slices.IndexFunc(s.Tests, func(t report.Test) bool { return t.Outcome.Red() }))
+	if at < 0 || s.Steps[at].Outcome == report.Skipped {
+		at = max(0, slices.IndexFunc(s.Steps, func(t report.Test) bool { return t.Outcome.Red() }))
 	}
-	if len(s.Tests) == 0 {
+	if len(s.Steps) == 0 {
 		return
 	}
-	t := stepTest{s.Tests[at]}
+	t := stepTest{s.Steps[at]}
 	if t.Outcome == report.Passed {
 		t.flaky(f.Detail, len(c.Failed), f.result.screenshot, f.result.texts)
 	} else {
 		t.earlier(attempt, f.Step+": "+f.Detail, f.result.Artifacts, f.result.texts)
 	}
-	s.Tests[at] = t.Test
+	s.Steps[at] = t.Test
 }
 
 func stamp(t time.Time) string {
@@ -174,13 +199,11 @@ func (r StepResult) test(path string) stepTest {
 	case len(r.unmet) > 0:
 		t.Failures = append(t.Failures, r.unmet...)
 	case r.page != nil && r.Unmet != "":
-		for _, c := range r.page.Causes() {
-			t.Failures = append(t.Failures, parseFailure(c))
-		}
+		t.Failures = append(t.Failures, r.pageFailures()...)
 	}
 	if r.Error != nil {
 		t.Kind = string(r.Error.Code)
-		t.Failures = append(t.Failures, report.Failure{Message: r.Error.Line()})
+		t.Failures = append(t.Failures, report.Failure{Message: sentence(r.Error)})
 		t.Texts = append(t.Texts, report.EvidenceText(r.Error)...)
 	}
 	if t.Screenshot != nil {
@@ -203,6 +226,27 @@ func (r StepResult) test(path string) stepTest {
 	t.Texts = append(t.Texts, r.texts...)
 	r.attempts(&t, 0)
 	return t
+}
+
+// pageFailures are what the checks of a page say that failed, each with its place in the map.
+func (r StepResult) pageFailures() []report.Failure {
+	var out []report.Failure
+	for _, t := range report.PageSuite(*r.page).Tests {
+		if !t.Outcome.Red() {
+			continue
+		}
+		failures := t.Failures
+		if len(failures) == 0 {
+			failures = []report.Failure{{Message: t.Message, Place: t.Place}}
+		}
+		for _, f := range failures {
+			if t.Class != "page" {
+				f.Message = t.Name + ": " + f.Message
+			}
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // attempts shows those before the last, from one on.
@@ -265,7 +309,7 @@ func (r StepResult) does() string {
 }
 
 // workflow are the steps of the site action.
-func (r StepResult) workflow() []report.Step {
+func (r StepResult) workflow() []report.Test {
 	var in []struct {
 		ID         string `json:"id"`
 		Primitive  string `json:"primitive"`
@@ -277,15 +321,21 @@ func (r StepResult) workflow() []report.Step {
 	if json.Unmarshal(r.Steps, &in) != nil {
 		return nil
 	}
-	var out []report.Step
+	var out []report.Test
 	for _, s := range in {
-		out = append(out, report.Step{
+		one := report.Test{
 			Name:       strings.TrimSpace(s.ID + " " + s.Primitive),
-			OK:         s.OK,
-			Skipped:    s.Skipped,
+			Outcome:    report.Passed,
 			DurationMS: s.DurationMS,
 			Message:    s.Error,
-		})
+		}
+		switch {
+		case s.Skipped:
+			one.Outcome = report.Skipped
+		case !s.OK:
+			one.Outcome = report.Failed
+		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -312,12 +312,13 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) RunResult {
 		how.own = s.own[s.Cases[job].Plan.Path()]
 		one := RunCase(ctx, b, s.Cases[job], how)
 		one.Failed = before
-		one.Outcome = one.outcome()
+		one.Outcome = one.outcome(over(s.Cases[job], how))
 		result.Cases[job] = one
-		if heard != nil && (one.OK || attempt > retries(job) || ctx.Err() != nil) {
+		last := one.OK || attempt > retries(job) || ctx.Err() != nil
+		if heard != nil && last {
 			finished <- job
 		}
-		return one.OK
+		return one.OK || last && one.harmless()
 	})
 	close(finished)
 	if heard != nil {
@@ -334,7 +335,7 @@ func (s *Suite) Run(ctx context.Context, b Browser, o RunOptions) RunResult {
 				Outcome: report.Skipped,
 			}
 		}
-		result.OK = result.OK && (result.Cases[i].OK || result.Cases[i].Outcome == report.Skipped)
+		result.OK = result.OK && result.Cases[i].harmless()
 		result.Totals[result.Cases[i].total()]++
 	}
 	result.OK = result.OK && (ctx.Err() == nil || !slices.Contains(ran, false))
@@ -357,7 +358,7 @@ func (c CaseResult) failure() FailedCase {
 }
 
 // Failure is the first failure of the result as an error about what, nil when there is
-// none.
+// none. A quarantine excuses nothing here: what comes next needs the steps.
 func (r RunResult) Failure(what string) error {
 	for _, c := range r.Cases {
 		for _, s := range c.Steps {
@@ -393,7 +394,7 @@ func (r RunResult) State() json.RawMessage {
 	return nil
 }
 
-// Report is the result as a run: a suite for each case.
+// Report is the result as a run: a suite for each plan, a test for each of its cases.
 func (r RunResult) Report() report.Run {
 	run := report.Run{
 		Title:      "run",
@@ -406,19 +407,29 @@ func (r RunResult) Report() report.Run {
 	if r.single && len(r.Cases) == 1 {
 		run.Title = r.Cases[0].Name
 	}
+	var sources report.Sources
 	for _, c := range r.Cases {
-		run.Suites = append(run.Suites, c.suite())
+		t := c.test()
+		sources.Around(&t)
+		run.Suites = report.Join(run.Suites, report.Suite{
+			Name:       filepath.ToSlash(c.Plan),
+			File:       c.Plan,
+			StartedAt:  stamp(c.started),
+			DurationMS: c.DurationMS,
+			Tests:      []report.Test{t},
+		})
 	}
 	return run
 }
 
 // Print shows a case for people: a line, and below it the steps that are not simply ok.
 func (c CaseResult) Print(w io.Writer) {
-	word := map[report.Outcome]string{report.Passed: "ok", report.Flaky: "flaky", report.Skipped: "skipped"}[c.Outcome]
-	if word == "" {
-		word = "failed"
+	word := string(c.Outcome)
+	if c.Outcome == report.Passed {
+		word = "ok"
 	}
 	fmt.Fprintf(w, "%-8s %s (%d ms)\n", word, report.Printable(c.Name), c.DurationMS)
+	c.PrintQuarantine(w, "    ")
 	for i, f := range c.Failed {
 		fmt.Fprintf(w, "    attempt %d: %s: %s\n", i+1, report.Printable(f.Step), report.Printable(f.Detail))
 	}

@@ -292,7 +292,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(),
 		a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		a.traceCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(),
+		a.traceCommand(), a.reportCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(),
 		a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	root.AddCommand(a.initCommand(), a.recordCommand(), a.learnCommand(), a.locatorsCommand(), a.coverageCommand())

@@ -233,7 +233,9 @@ func (r *planRun) round(ctx context.Context, suite *plan.Suite) plan.RunResult {
 	done()
 	if r.json {
 		r.printJSON(result.JSON())
-	} else if !suite.Single() {
+	} else if suite.Single() {
+		result.Cases[0].PrintQuarantine(r.stdout, "")
+	} else {
 		result.PrintTotals(r.stdout)
 	}
 	return result
@@ -307,10 +309,7 @@ func (a *app) runBefore(ctx context.Context, s hostSettings, path string) (with 
 	s = s.withPlanMaps(suite.Maps(), true)
 	s.prepare = func(ctx context.Context, h *runtime.Host) error {
 		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: a.runOptions("")})
-		if !result.OK {
-			return result.Failure("--before " + path)
-		}
-		return nil
+		return result.Failure("--before " + path)
 	}
 	return s, closing, nil
 }

@@ -76,10 +76,10 @@ func parts(text string) []string {
 func (f Files) Annotates() bool { return f[annotations] != "" }
 
 // ShowsScreenshots reports whether a format shows pictures.
-func (f Files) ShowsScreenshots() bool { return f["html"] != "" || f["junit"] != "" }
+func (f Files) ShowsScreenshots() bool { return f["html"] != "" || f["junit"] != "" || f["json"] != "" }
 
-// Write renders the run into a folder, in each requested format. Pictures that JUnit
-// refers to are written beside it, unless they are saved already. What
+// Write renders the run into a folder, in each requested format. Pictures that JUnit and
+// JSON refer to are written beside one of them, unless they are saved already. What
 // goes to standard output goes to w. It returns one error for each file that could
 // not be written.
 func (f Files) Write(to Folder, w io.Writer, run Run) []error {
@@ -90,8 +90,12 @@ func (f Files) Write(to Folder, w io.Writer, run Run) []error {
 			failed = append(failed, err)
 		}
 	}
-	if junit := f["junit"]; junit != "" {
-		if err := run.SaveScreenshots(to, strings.TrimSuffix(junit, filepath.Ext(junit))+"-pictures"); err != nil {
+	for _, format := range []string{"junit", "json"} { // both refer to files
+		file := f[format]
+		if file == "" {
+			continue
+		}
+		if err := run.SaveScreenshots(to, strings.TrimSuffix(file, filepath.Ext(file))+"-pictures"); err != nil {
 			failed = append(failed, err)
 		}
 	}

@@ -20,7 +20,10 @@ func withLines(p Place) Place {
 	if p.Line <= 0 {
 		return p
 	}
-	lines := linesOf(p.File)
+	return excerpt(p, linesOf(p.File))
+}
+
+func excerpt(p Place, lines []string) Place {
 	if p.Line > len(lines) {
 		return p
 	}
@@ -28,6 +31,28 @@ func withLines(p Place) Place {
 		p.Lines = append(p.Lines, Line{i, Shorten(Printable(strings.ReplaceAll(lines[i-1], "\t", "  ")), longMapLine)})
 	}
 	return p
+}
+
+// Sources reads files for the lines around places, each once. The zero value is ready; it is for one
+// goroutine.
+type Sources struct{ files map[string][]string }
+
+// Around adds the lines around a place of a test and of each of its steps.
+func (s *Sources) Around(t *Test) {
+	if p := &t.Place; p.Line > 0 && p.Lines == nil {
+		lines, ok := s.files[p.File]
+		if !ok {
+			if s.files == nil {
+				s.files = map[string][]string{}
+			}
+			lines = linesOf(p.File)
+			s.files[p.File] = lines
+		}
+		*p = excerpt(*p, lines)
+	}
+	for i := range t.Steps {
+		s.Around(&t.Steps[i])
+	}
 }
 
 func linesOf(path string) []string {

@@ -133,7 +133,7 @@ func sample(t *testing.T) report.Run {
 		{Title: "network", Body: "500  GET    http://shop.test/api/items  31 ms"},
 	}
 	nested := report.PageSuite(page)
-	nested.Name = "shop.yaml: check"
+	nested.Name, nested.URL = "shop.yaml: check", ""
 	return report.Run{
 		Title:      "shop.yaml",
 		StartedAt:  "2026-01-02T03:04:05Z",
@@ -144,14 +144,16 @@ func sample(t *testing.T) report.Run {
 			File:       "shop.yaml",
 			DurationMS: 2140,
 			StartedAt:  "2026-01-02T03:04:05Z",
-			Suites:     []report.Suite{nested},
 			Tests: []report.Test{
 				{
 					Name:       "sign in",
 					Class:      "plan",
 					Outcome:    report.Passed,
 					DurationMS: 840,
-					Steps:      []report.Step{{Name: "fill text.insert", OK: true, DurationMS: 30}},
+					Steps: []report.Test{{
+						Name: "fill in", Class: "plan", Outcome: report.Passed, DurationMS: 40,
+						Steps: []report.Test{{Name: "fill text.insert", Outcome: report.Passed, DurationMS: 30}},
+					}},
 				},
 				{
 					Name:       "retried",
@@ -169,9 +171,9 @@ func sample(t *testing.T) report.Run {
 					Kind:       "expectation",
 					Failures:   []report.Failure{{Message: hostile}},
 				},
-				{Name: "sign out", Class: "plan", Outcome: report.Skipped, Message: "a step before it failed"},
+				{Name: "sign out", Class: "plan", Outcome: report.Skipped, Message: "the run ended before it"},
 			},
-		}},
+		}, nested},
 	}
 }
 
@@ -189,7 +191,7 @@ var junitForm = map[string]struct{ attributes, children []string }{
 	"testsuites": {[]string{"name", "tests", "failures", "errors", "skipped", "time"}, []string{"testsuite"}},
 	"testsuite": {
 		[]string{"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "file"},
-		[]string{"testcase", "testsuite"},
+		[]string{"testcase"},
 	},
 	"testcase": {
 		[]string{"name", "classname", "time", "file", "line"},
@@ -313,7 +315,7 @@ func TestSARIFHasThePlaces(t *testing.T) {
 		if rule := doc.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID; rule != r.RuleID {
 			t.Errorf("the rule at %d is %s, want %s", r.RuleIndex, rule, r.RuleID)
 		}
-		if r.Message.Text == `next: #next: text is "More", expected "Next"` {
+		if r.Message.Text == `shop.yaml: check › next: #next: text is "More", expected "Next"` {
 			found = true
 			at := r.Locations[0].PhysicalLocation
 			if at.Region.StartLine != 4 || !strings.HasSuffix(at.ArtifactLocation.URI, "/actions.json") ||
@@ -331,7 +333,7 @@ func TestSARIFHasThePlaces(t *testing.T) {
 // directive.
 func TestTAPNests(t *testing.T) {
 	out := string(report.TAP(sample(t)))
-	if !strings.HasPrefix(out, "TAP version 14\n1..1\n# Subtest: shop.yaml\n    1..5\n") {
+	if !strings.HasPrefix(out, "TAP version 14\n1..2\n# Subtest: shop.yaml\n    1..4\n") {
 		t.Fatalf("head of\n%s", out)
 	}
 	plans, points := map[int]int{}, map[int]int{}
@@ -379,7 +381,7 @@ func TestAnnotationsAreOneCommandALine(t *testing.T) {
 		}
 	}
 	if len(lines) != 5 || !strings.Contains(
-		out, `actions.json,line=4,title=checks.failed::next: #next: text is "More", expected "Next"`,
+		out, `actions.json,line=4,title=checks.failed::shop.yaml: check › next: #next: text is "More", expected "Next"`,
 	) {
 		t.Errorf("%d lines:\n%s", len(lines), out)
 	}

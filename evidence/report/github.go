@@ -77,7 +77,7 @@ func Summary(r Run) []byte {
 	fmt.Fprintf(&b, "### %s%s\n\n%s · %s\n\n", word, markdown(r.Title), r.Total(), span(r.DurationMS))
 	listed, left := 0, 0
 	r.Each(func(path []string, t *Test) {
-		if !t.Outcome.Red() && t.Outcome != Drifted && t.Outcome != Flaky {
+		if !t.Outcome.shows() && t.Outcome != Drifted {
 			return
 		}
 		if listed == mostListed {

@@ -44,10 +44,36 @@ type picture struct {
 
 type shownTest struct {
 	Test
-	Suite    int       `json:"suite"`
-	History  []Outcome `json:"history,omitempty"` // "" where the run did not have the test
-	Picture  *int      `json:"picture,omitempty"`
-	Outlines []Box     `json:"outlines,omitempty"`
+	Suite    int         `json:"suite"`
+	History  []Outcome   `json:"history,omitempty"` // "" where the run did not have the test
+	Picture  *int        `json:"picture,omitempty"`
+	Outlines []Box       `json:"outlines,omitempty"`
+	Steps    []shownTest `json:"steps,omitempty"`
+}
+
+// gallery has each picture of a page once.
+type gallery struct {
+	pictures []picture
+	at       map[string]int
+}
+
+// shown is a test with its steps as the page has it.
+func (g *gallery) shown(t *Test) shownTest {
+	one := shownTest{Test: t.cleaned()}
+	one.Test.Steps = nil
+	if p := t.Screenshot; p != nil {
+		i, ok := g.at[p.DataURL]
+		if !ok {
+			i = len(g.pictures)
+			g.at[p.DataURL] = i
+			g.pictures = append(g.pictures, picture{p.DataURL, p.Width, p.Height})
+		}
+		one.Picture, one.Outlines = &i, p.Outlines
+	}
+	for i := range t.Steps {
+		one.Steps = append(one.Steps, g.shown(&t.Steps[i]))
+	}
+	return one
 }
 
 // staticFailure is a failure as readers without script see it.
@@ -71,14 +97,13 @@ func HTML(r Run) ([]byte, error) {
 		Past:       []string{},
 		Suites:     []string{},
 		Tests:      []shownTest{},
-		Pictures:   []picture{},
 	}
 	past := r.Past[max(len(r.Past)-mostPast, 0):]
 	for _, p := range past {
 		shown.Past = append(shown.Past, p.StartedAt)
 	}
 	var static []staticFailure
-	suites, pictures := map[string]int{}, map[string]int{}
+	suites, all := map[string]int{}, gallery{pictures: []picture{}, at: map[string]int{}}
 	r.Each(func(path []string, t *Test) {
 		name := suiteName(path)
 		at, ok := suites[name]
@@ -87,24 +112,20 @@ func HTML(r Run) ([]byte, error) {
 			suites[name] = at
 			shown.Suites = append(shown.Suites, name)
 		}
-		one := shownTest{Test: t.cleaned(), Suite: at}
+		one := all.shown(t)
+		one.Suite = at
 		for _, p := range past {
 			one.History = append(one.History, p.Outcomes[key(path, t)])
-		}
-		if p := t.Screenshot; p != nil {
-			i, ok := pictures[p.DataURL]
-			if !ok {
-				i = len(shown.Pictures)
-				pictures[p.DataURL] = i
-				shown.Pictures = append(shown.Pictures, picture{p.DataURL, p.Width, p.Height})
-			}
-			one.Picture, one.Outlines = &i, p.Outlines
 		}
 		shown.Tests = append(shown.Tests, one)
 		if t.Outcome.Red() && len(static) < mostStatic {
 			static = append(static, staticFailure{line(t.Name), line(t.Message), t.place().String()})
+			for _, f := range t.Failures[min(1, len(t.Failures)):] {
+				static = append(static, staticFailure{line(t.Name), line(f.Message), f.Place.String()})
+			}
 		}
 	})
+	shown.Pictures = all.pictures
 	data, err := json.Marshal(shown) // with <, > and & escaped, so that nothing ends the element
 	if err != nil {
 		return nil, err
@@ -192,10 +213,6 @@ func (t *Test) cleaned() Test {
 		f.Message = line(f.Message)
 		f.Expected = line(f.Expected)
 		f.Found = line(f.Found)
-	}
-	c.Steps = slices.Clone(t.Steps)
-	for i := range c.Steps {
-		c.Steps[i].Name, c.Steps[i].Message = line(c.Steps[i].Name), line(c.Steps[i].Message)
 	}
 	clean := func(in []Text) []Text {
 		out := slices.Clone(in)

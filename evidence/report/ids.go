@@ -11,7 +11,7 @@ import (
 // those beside it, and with the id of each test, which says where it belongs.
 func (r Run) Distinct() Run {
 	r.Suites = distinct(r.Suites)
-	r.Each(func(path []string, t *Test) { t.ID = idOf(path, t) })
+	r.Walk(func(path []string, t *Test) { t.ID = idOf(path, t) })
 	return r
 }
 
@@ -27,17 +27,23 @@ func distinct(suites []Suite) []Suite {
 			s.Name += " (" + s.File + ")"
 		}
 		s.Name = numbered(s.Name, seen)
-		s.Suites, s.Tests = distinct(s.Suites), slices.Clone(s.Tests)
-		names := map[string]map[string]int{}
-		for k := range s.Tests {
-			t := &s.Tests[k]
-			if names[t.Class] == nil {
-				names[t.Class] = map[string]int{}
-			}
-			t.Name = numbered(t.Name, names[t.Class])
-		}
+		s.Tests = distinctTests(s.Tests)
 	}
 	return suites
+}
+
+func distinctTests(tests []Test) []Test {
+	tests = slices.Clone(tests)
+	names := map[string]map[string]int{}
+	for i := range tests {
+		t := &tests[i]
+		if names[t.Class] == nil {
+			names[t.Class] = map[string]int{}
+		}
+		t.Name = numbered(t.Name, names[t.Class])
+		t.Steps = distinctTests(t.Steps)
+	}
+	return tests
 }
 
 // numbered is a name, with a number where it was seen before.
@@ -51,7 +57,7 @@ func numbered(name string, seen map[string]int) string {
 	return unique
 }
 
-// idOf names a test of a run: its suites, and its name.
+// idOf names a test of a run: what it is in, and its name.
 func idOf(path []string, t *Test) string { return suiteName(path) + " › " + line(t.Name) }
 
 // classOf is what a reader of JUnit tells tests apart by beside their names: the case of a
@@ -99,17 +105,27 @@ func (r Run) classes() func(path []string, t *Test) string {
 
 // prefixes say to which case or page a test belongs, where its name alone does not.
 func (r Run) prefixes() func(path []string, t *Test) string {
-	names := map[string]int{}
-	r.Each(func(_ []string, t *Test) { names[t.Name]++ })
+	names, tests := map[string]int{}, 0
+	r.Walk(func(path []string, t *Test) {
+		names[t.Name]++
+		if len(path) == 1 {
+			tests++
+		}
+	})
 	several := len(r.Suites) > 1 ||
 		len(r.Suites) == 1 && r.Suites[0].Name != r.Title && r.Suites[0].Name != r.Suites[0].URL
 	return func(path []string, t *Test) string {
 		switch {
-		case several:
-			return suiteName(path) + " › "
-		case names[t.Name] > 1 && len(path) > 1:
+		case len(path) > 1 && tests > 1: // the case says enough
 			return suiteName(path[1:]) + " › "
+		case len(path) > 2 && names[t.Name] > 1:
+			return suiteName(path[2:]) + " › "
+		case len(path) == 1 && several && t.Class != planClass:
+			return suiteName(path) + " › "
 		}
 		return ""
 	}
 }
+
+// planClass is the class of cases and of steps of plans.
+const planClass = "plan"

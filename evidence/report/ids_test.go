@@ -18,18 +18,24 @@ import (
 // a test that knows no file.
 func rows(n int) report.Run {
 	run := report.Run{Title: "run"}
+	plan := report.Suite{Name: "shop.plan.yaml", File: "shop.plan.yaml"}
 	for i := range n {
-		run.Suites = append(run.Suites, report.Suite{
-			Name: fmt.Sprintf("shop.order [%d]", i+1), File: "shop.plan.yaml",
-			Tests: []report.Test{{
-				Name:    "order",
-				Class:   "plan",
-				Outcome: report.Failed,
-				Message: "no order",
-				Place:   report.Place{File: "shop.plan.yaml", Line: 7},
-			}},
+		step := report.Test{
+			Name:    "order",
+			Class:   "plan",
+			Outcome: report.Failed,
+			Message: "no order",
+			Place:   report.Place{File: "shop.plan.yaml", Line: 7},
+		}
+		plan.Tests = append(plan.Tests, report.Test{
+			Name:    fmt.Sprintf("shop.order [%d]", i+1),
+			Class:   "plan",
+			Outcome: report.Failed,
+			Message: "no order",
+			Steps:   []report.Test{{Name: "see", Class: "plan", Outcome: report.Passed}, step},
 		})
 	}
+	run.Suites = append(run.Suites, plan)
 	for range 2 {
 		page := report.PageSuite(report.Page{Page: checks.Page{
 			URL:   "http://127.0.0.1:1234/items?x=1",
@@ -42,9 +48,9 @@ func rows(n int) report.Run {
 		run.Suites = append(run.Suites, page)
 	}
 	run.Suites = append(run.Suites, report.Suite{
-		Name:  "shop.order [1]",
+		Name:  "shop.plan.yaml",
 		File:  "other/shop.plan.yaml",
-		Tests: []report.Test{{Name: "order", Class: "plan.setup", Outcome: report.Passed}},
+		Tests: []report.Test{{Name: "shop.order [1]", Class: "plan", Outcome: report.Passed}},
 	})
 	return run.Distinct()
 }
@@ -71,11 +77,11 @@ func TestTestsAreToldApart(t *testing.T) {
 	}
 	walk(root)
 	want := []string{
-		"shop.order [1] | order", "shop.order [2] | order", "shop.order [3] | order",
+		"shop.plan.yaml | shop.order [1]", "shop.plan.yaml | shop.order [2]", "shop.plan.yaml | shop.order [3]",
 		"/items?x=1 page | page", "/items?x=1 checks.critical | next", "/items?x=1 checks.critical | next (2)",
 		"/items?x=1 (2) page | page", "/items?x=1 (2) checks.critical | next",
 		"/items?x=1 (2) checks.critical | next (2)",
-		"shop.order [1] (other/shop.plan.yaml) setup | order",
+		"shop.plan.yaml (other/shop.plan.yaml) | shop.order [1]",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("classes and names are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -87,7 +93,7 @@ func TestTestsAreToldApart(t *testing.T) {
 		}
 		ids[x.ID] = true
 	})
-	if !ids["shop.order [3] › order"] {
+	if !ids["shop.plan.yaml › shop.order [3]"] {
 		t.Errorf("ids %v", ids)
 	}
 }

@@ -3,10 +3,11 @@ package report
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// The form of JUnit reports that continuous integration reads. Suites nest.
+// The form of JUnit reports that continuous integration reads.
 
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
@@ -26,10 +27,9 @@ type junitCounts struct {
 type junitSuite struct {
 	Name string `xml:"name,attr"`
 	junitCounts
-	Timestamp string       `xml:"timestamp,attr,omitempty"`
-	File      string       `xml:"file,attr,omitempty"`
-	Cases     []junitCase  `xml:"testcase"`
-	Suites    []junitSuite `xml:"testsuite"`
+	Timestamp string      `xml:"timestamp,attr,omitempty"`
+	File      string      `xml:"file,attr,omitempty"`
+	Cases     []junitCase `xml:"testcase"`
 }
 
 type junitCase struct {
@@ -56,7 +56,7 @@ func JUnit(r Run) ([]byte, error) {
 	all := junitSuites{Name: "outrider", junitCounts: counts(r.Total(), r.DurationMS)}
 	classes := r.classes()
 	for _, s := range r.Suites {
-		all.Suites = append(all.Suites, junitOf(s, nil, classes))
+		all.Suites = append(all.Suites, junitOf(s, classes))
 	}
 	out, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -66,11 +66,16 @@ func JUnit(r Run) ([]byte, error) {
 }
 
 func counts(t Totals, ms int64) junitCounts {
-	return junitCounts{Tests: t.All(), Failures: t[Failed], Errors: t[Broken], Skipped: t[Skipped], Time: seconds(ms)}
+	return junitCounts{
+		Tests:    t.All(),
+		Failures: t[Failed],
+		Errors:   t[Broken],
+		Skipped:  t[Skipped] + t[Quarantined],
+		Time:     seconds(ms),
+	}
 }
 
-func junitOf(s Suite, path []string, classes func([]string, *Test) string) junitSuite {
-	path = append(path[:len(path):len(path)], s.Name)
+func junitOf(s Suite, classes func([]string, *Test) string) junitSuite {
 	// The timestamp has no zone: it is UTC.
 	one := junitSuite{
 		Name:        line(s.Name),
@@ -82,10 +87,10 @@ func junitOf(s Suite, path []string, classes func([]string, *Test) string) junit
 		t := &s.Tests[i]
 		c := junitCase{
 			Name:  line(t.Name),
-			Class: line(classes(path, t)),
+			Class: line(classes([]string{s.Name}, t)),
 			Time:  seconds(t.DurationMS),
-			File:  t.Place.File,
-			Line:  t.Place.Line,
+			File:  t.place().File,
+			Line:  t.place().Line,
 		}
 		m := &junitMessage{Message: line(t.Message), Type: t.Kind, Text: t.plain()}
 		switch t.Outcome {
@@ -96,16 +101,16 @@ func junitOf(s Suite, path []string, classes func([]string, *Test) string) junit
 		case Skipped:
 			c.Skipped = m
 			m.Text = ""
+		case Quarantined: // readers know no other way to show a failure that is not counted
+			c.Skipped = m
+			c.SystemOut, m.Text = m.Text, ""
 		case Passed, Drifted, Flaky:
 			c.SystemOut = m.Text
 		}
-		if t.PictureFile != "" {
-			c.SystemOut += "[[ATTACHMENT|" + line(t.PictureFile) + "]]\n" // as Jenkins, GitLab and others read it
+		for _, file := range t.pictures() {
+			c.SystemOut += "[[ATTACHMENT|" + line(file) + "]]\n" // as Jenkins, GitLab and others read it
 		}
 		one.Cases = append(one.Cases, c)
-	}
-	for _, n := range s.Suites {
-		one.Suites = append(one.Suites, junitOf(n, path, classes))
 	}
 	return one
 }
@@ -115,7 +120,35 @@ func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 // longestBody is how long a piece of evidence may be in text for a log.
 const longestBody = 4_000
 
-// plain is what a reader of a log needs of a test that did not simply pass.
+// pictures are the files of the test and its steps, each once.
+func (t *Test) pictures() (out []string) {
+	t.walk(nil, func(_ []string, x *Test) {
+		if x.PictureFile != "" && !slices.Contains(out, x.PictureFile) {
+			out = append(out, x.PictureFile)
+		}
+	})
+	return out
+}
+
+// outline are the steps, one line each, with what is known of those that are not well.
+func (t Test) outline(b *strings.Builder, indent string) {
+	for i, s := range t.Steps {
+		fmt.Fprintf(b, "%s%d. %s %s (%d ms)", indent, i+1, s.Outcome, line(s.Name), s.DurationMS)
+		if place := s.Place.String(); place != "" {
+			fmt.Fprintf(b, " at %s", place)
+		}
+		b.WriteByte('\n')
+		if s.Class != "" && (s.Outcome.shows() || s.Outcome == Drifted) {
+			for l := range strings.Lines(s.plain()) {
+				b.WriteString(indent + "   " + l)
+			}
+			continue
+		}
+		s.outline(b, indent+"   ")
+	}
+}
+
+// plain is what a reader of a log needs of a test that did not simply pass, and its steps.
 func (t Test) plain() string {
 	var b strings.Builder
 	if t.Outcome == Flaky {
@@ -150,5 +183,6 @@ func (t Test) plain() string {
 	if t.URL != "" && t.Outcome.Red() {
 		fmt.Fprintf(&b, "url: %s\n", line(t.URL))
 	}
+	t.outline(&b, "")
 	return b.String()
 }

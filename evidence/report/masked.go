@@ -28,12 +28,9 @@ func (s Suite) masked(m *mask.Set) Suite {
 	s.Name = m.Mask(s.Name)
 	s.URL = m.Mask(s.URL)
 	s.File = m.MaskLong(s.File)
-	s.Tests, s.Suites = slices.Clone(s.Tests), slices.Clone(s.Suites)
+	s.Tests = slices.Clone(s.Tests)
 	for i := range s.Tests {
 		s.Tests[i] = s.Tests[i].masked(m)
-	}
-	for i := range s.Suites {
-		s.Suites[i] = s.Suites[i].masked(m)
 	}
 	return s
 }
@@ -54,7 +51,7 @@ func (t Test) masked(m *mask.Set) Test {
 		f.Place = f.Place.masked(m)
 	}
 	for i := range t.Steps {
-		t.Steps[i].Name, t.Steps[i].Message = m.Mask(t.Steps[i].Name), m.Mask(t.Steps[i].Message)
+		t.Steps[i] = t.Steps[i].masked(m)
 	}
 	t.Repairs, t.Texts = maskedTexts(t.Repairs, m), maskedTexts(t.Texts, m)
 	return t

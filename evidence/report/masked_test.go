@@ -36,7 +36,7 @@ func secretRun(t *testing.T, secret string) report.Run {
 			Found:    secret,
 			Place:    report.Place{File: "plan.yaml", Line: 3, Lines: []report.Line{{Number: 3, Text: secret}}},
 		}},
-		Steps:   []report.Step{{Name: secret, Message: secret}},
+		Steps:   []report.Test{{Name: secret, Message: secret, Steps: []report.Test{{Name: secret}}}},
 		Texts:   []report.Text{{Title: "console", Body: "typed " + secret}},
 		Repairs: []report.Text{{Title: "repair", Body: "+" + secret, Diff: true}},
 		URL:     "http://shop.test/?q=" + secret,

@@ -14,21 +14,26 @@ type Outcome string
 
 // The outcomes of a test. A drifted one holds by a fallback; a flaky one holds
 // after it failed. Broken means that nothing is known about the site, since what
-// was to be judged could not be loaded.
+// was to be judged could not be loaded. A quarantined one failed, and somebody said
+// until when that does not make the run fail.
 const (
-	Passed  Outcome = "passed"
-	Drifted Outcome = "drifted"
-	Flaky   Outcome = "flaky"
-	Failed  Outcome = "failed"
-	Broken  Outcome = "broken"
-	Skipped Outcome = "skipped"
+	Passed      Outcome = "passed"
+	Drifted     Outcome = "drifted"
+	Flaky       Outcome = "flaky"
+	Quarantined Outcome = "quarantined"
+	Failed      Outcome = "failed"
+	Broken      Outcome = "broken"
+	Skipped     Outcome = "skipped"
 )
 
 // Outcomes are all of them, in the order in which readers want them.
-var Outcomes = []Outcome{Failed, Broken, Flaky, Drifted, Passed, Skipped}
+var Outcomes = []Outcome{Failed, Broken, Quarantined, Flaky, Drifted, Passed, Skipped}
 
 // Red reports whether the outcome makes a run fail.
 func (o Outcome) Red() bool { return o == Failed || o == Broken }
+
+// shows reports whether readers want to see what the page looked like.
+func (o Outcome) shows() bool { return o.Red() || o == Flaky || o == Quarantined }
 
 // Run is what every format is rendered from: suites of tests, a test with its
 // failures and what is known about them. Its texts may come from pages and maps.
@@ -46,23 +51,22 @@ type Run struct {
 	Result any `json:"-"`
 }
 
-// Suite is what a report groups: the steps of a plan, or the checks of a page.
+// Suite is what a report groups: the cases of a plan, or the checks of a page.
 type Suite struct {
-	Name       string  `json:"name"`
-	URL        string  `json:"url,omitempty"`
-	File       string  `json:"file,omitempty"`
-	StartedAt  string  `json:"started_at,omitempty"`
-	DurationMS int64   `json:"duration_ms"`
-	Tests      []Test  `json:"tests"`
-	Suites     []Suite `json:"suites,omitempty"` // of pages that a step checked
+	Name       string `json:"name"`
+	URL        string `json:"url,omitempty"`
+	File       string `json:"file,omitempty"`
+	StartedAt  string `json:"started_at,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	Tests      []Test `json:"tests"`
 }
 
-// Test is one step of a plan, one check, or one state.
+// Test is one case of a plan, one check, or one state. A step of a case has the same form.
 type Test struct {
 	Name string `json:"name"`
-	// ID is the name with those of the suites that the test is in, see Run.Distinct.
+	// ID is the name with those of what the test is in, see Run.Distinct.
 	ID          string  `json:"id,omitempty"`
-	Class       string  `json:"class"`
+	Class       string  `json:"class,omitempty"`
 	Description string  `json:"description,omitempty"`
 	Outcome     Outcome `json:"outcome"`
 	DurationMS  int64   `json:"duration_ms"`
@@ -72,7 +76,9 @@ type Test struct {
 	URL      string    `json:"url,omitempty"`
 	Place    Place     `json:"place,omitzero"`
 	Failures []Failure `json:"failures,omitempty"`
-	Steps    []Step    `json:"steps,omitempty"`
+	// Steps are what the test did, in order: the steps of a case, those of a workflow, and the
+	// checks of a page that a step judged. No total counts them.
+	Steps []Test `json:"steps,omitempty"`
 	// Repairs are targets that a map could declare, or diffs of the map.
 	Repairs    []Text      `json:"repairs,omitempty"`
 	Texts      []Text      `json:"texts,omitempty"`
@@ -102,15 +108,6 @@ type Failure struct {
 	Expected string `json:"expected,omitempty"`
 	Found    string `json:"found,omitempty"`
 	Place    Place  `json:"place,omitzero"`
-}
-
-// Step is one step of a workflow inside a test.
-type Step struct {
-	Name       string `json:"name"`
-	OK         bool   `json:"ok"`
-	Skipped    bool   `json:"skipped,omitempty"`
-	DurationMS int64  `json:"duration_ms"`
-	Message    string `json:"message,omitempty"`
 }
 
 // Text is a piece of evidence: console, network, a difference, a page's text.
@@ -161,20 +158,26 @@ func (t Totals) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Each calls f with each test and the names of the suites that it is in.
+// Each calls f with each test and the name of the suite that it is in.
 func (r Run) Each(f func(path []string, t *Test)) {
 	for i := range r.Suites {
-		r.Suites[i].each(nil, f)
+		s := &r.Suites[i]
+		for k := range s.Tests {
+			f([]string{s.Name}, &s.Tests[k])
+		}
 	}
 }
 
-func (s *Suite) each(path []string, f func(path []string, t *Test)) {
-	path = append(path[:len(path):len(path)], s.Name)
-	for i := range s.Tests {
-		f(path, &s.Tests[i])
-	}
-	for i := range s.Suites {
-		s.Suites[i].each(path, f)
+// Walk calls f with each test, then with its steps, and with the names of what each is in.
+func (r Run) Walk(f func(path []string, t *Test)) {
+	r.Each(func(path []string, t *Test) { t.walk(path, f) })
+}
+
+func (t *Test) walk(path []string, f func(path []string, t *Test)) {
+	f(path, t)
+	path = append(path[:len(path):len(path)], t.Name)
+	for i := range t.Steps {
+		t.Steps[i].walk(path, f)
 	}
 }
 

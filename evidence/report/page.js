@@ -4,8 +4,9 @@
 // nodes and attributes only, never markup.
 (() => {
   const run = JSON.parse(document.getElementById("data").textContent);
-  const order = ["failed", "broken", "flaky", "drifted", "passed", "skipped"];
+  const order = ["failed", "broken", "quarantined", "flaky", "drifted", "passed", "skipped"];
   const red = new Set(["failed", "broken"]);
+  const notWell = new Set(["failed", "broken", "quarantined", "flaky", "drifted"]);
   const batch = 100; // rows that are drawn at once
   const opened = 5; // failures that begin open
 
@@ -27,20 +28,19 @@
   const place = (p) => (p && p.file ? p.file + (p.line ? `:${p.line}` : "") + (p.pointer ? ` ${p.pointer}` : "") : "");
 
   const longest = Math.max(1, ...run.tests.map((t) => t.duration_ms));
+  const words = (t) => [
+    t.name,
+    t.class,
+    t.description,
+    t.message,
+    t.url,
+    place(t.place),
+    ...(t.failures || []).map((f) => f.message),
+    ...(t.steps || []).flatMap(words)
+  ];
   run.tests.forEach((t, i) => {
     t.index = i;
-    t.text = [
-      t.name,
-      t.class,
-      t.description,
-      t.message,
-      t.url,
-      run.suites[t.suite],
-      place(t.place),
-      ...(t.failures || []).map((f) => f.message)
-    ]
-      .join("\n")
-      .toLowerCase();
+    t.text = [run.suites[t.suite], ...words(t)].join("\n").toLowerCase();
   });
 
   if (run.started_at) {
@@ -167,7 +167,7 @@
       { class: "shot" },
       make("img", {
         src: p.src,
-        alt: `The page when ${t.name} ${red.has(t.outcome) ? "failed" : "was judged"}`,
+        alt: `The page when ${t.name} ${notWell.has(t.outcome) ? "failed" : "was judged"}`,
         loading: "lazy",
         width: p.width || null,
         height: p.height || null
@@ -200,10 +200,57 @@
       make("figure", {}, box, t.outlines ? make("figcaption", {}, "The target is outlined.") : null)
     );
   };
-  const body = (t) => {
+  const summary = (t, ...more) =>
+    make(
+      "summary",
+      {},
+      make("span", { class: `word ${t.outcome}` }, t.outcome),
+      make(
+        "span",
+        { class: "name" },
+        t.name,
+        t.message ? make("span", { class: `why ${t.outcome}` }, t.message) : null
+      ),
+      ...more
+    );
+  // Steps stand in order. Those of a plan open; the ones that are not well are open.
+  const steps = (t) => {
+    const list = make("ol", { class: "steps" });
+    for (const s of t.steps) {
+      const took = make("span", { class: "took" }, span(s.duration_ms));
+      if (!s.class) {
+        list.append(make("li", { class: "line" }, ...summary(s, took).childNodes));
+        continue;
+      }
+      const d = make("details", { class: "step", "data-outcome": s.outcome }, summary(s, took));
+      const fill = () => {
+        if (d.children.length === 1) d.append(body(s, true));
+      };
+      d.addEventListener("toggle", fill);
+      if (notWell.has(s.outcome)) {
+        fill();
+        d.open = true;
+      }
+      list.append(make("li", {}, d));
+    }
+    return list;
+  };
+  const body = (t, isStep) => {
     const b = make("div", { class: "body" });
     const about = [t.description, t.url].filter(Boolean).join(" · ");
     if (about) b.append(make("p", { class: "about" }, about));
+    const ofPlan = (t.steps || []).some((s) => s.class);
+    if (isStep && place(t.place)) {
+      b.append(make("code", { class: "place" }, place(t.place)));
+      const excerpt = lines(t.place);
+      if (excerpt) b.append(excerpt);
+    }
+    if (ofPlan && !isStep) {
+      b.append(steps(t)); // they say what failed
+      for (const r of t.repairs || []) b.append(text(r, true));
+      for (const x of t.texts || []) b.append(text(x, false));
+      return b;
+    }
     for (const f of t.failures || []) {
       const one = make("div", { class: "failure" }, make("p", {}, f.message));
       if (f.expected || f.found) {
@@ -218,8 +265,9 @@
           )
         );
       }
-      if (place(f.place)) one.append(make("code", { class: "place" }, place(f.place)));
-      const excerpt = lines(f.place);
+      const known = isStep && place(f.place) === place(t.place);
+      if (place(f.place) && !known) one.append(make("code", { class: "place" }, place(f.place)));
+      const excerpt = known ? null : lines(f.place);
       if (excerpt) one.append(excerpt);
       b.append(one);
     }
@@ -230,28 +278,13 @@
             ? make("div", { class: "failure" }, make("p", {}, t.message))
             : make("p", { class: "about" }, t.message)
         );
-      if (place(t.place)) b.append(make("code", { class: "place" }, place(t.place)));
-      const excerpt = t.outcome === "passed" || t.outcome === "skipped" ? null : lines(t.place);
+      if (place(t.place) && !isStep) b.append(make("code", { class: "place" }, place(t.place)));
+      const excerpt = isStep || t.outcome === "passed" || t.outcome === "skipped" ? null : lines(t.place);
       if (excerpt) b.append(excerpt);
     }
     if (t.picture !== undefined) b.append(shot(t));
     for (const r of t.repairs || []) b.append(text(r, true));
-    if ((t.steps || []).length) {
-      const list = make("ol", { class: "steps" });
-      for (const s of t.steps) {
-        const o = s.skipped ? "skipped" : s.ok ? "passed" : "failed";
-        list.append(
-          make(
-            "li",
-            {},
-            make("span", { class: `word ${o}` }, o),
-            make("span", { class: "name" }, s.name, s.message ? make("span", { class: `why ${o}` }, s.message) : null),
-            make("span", { class: "took" }, span(s.duration_ms))
-          )
-        );
-      }
-      b.append(make("h3", {}, "Steps"), list);
-    }
+    if ((t.steps || []).length) b.append(make("h3", {}, ofPlan ? "Checks" : "Steps"), steps(t));
     for (const x of t.texts || []) b.append(text(x, false));
     return b;
   };
@@ -278,19 +311,7 @@
     const d = make(
       "details",
       { class: "test", id: `t${t.index + 1}`, "data-outcome": t.outcome },
-      make(
-        "summary",
-        {},
-        make("span", { class: `word ${t.outcome}` }, t.outcome),
-        make(
-          "span",
-          { class: "name" },
-          t.name,
-          t.message ? make("span", { class: `why ${t.outcome}` }, t.message) : null
-        ),
-        history(t),
-        took
-      )
+      summary(t, history(t), took)
     );
     const fill = () => {
       if (d.children.length === 1) d.append(body(t));

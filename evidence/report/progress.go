@@ -54,7 +54,7 @@ func (p *Progress) Clear() {
 // colours are those of the words that begin a line.
 var colours = map[string]string{
 	"ok": "32", "passed": "32", "current": "32", "failed": "31", "not_run": "35", "broken": "35",
-	"drifted": "33", "flaky": "33", "skipped": "2", "unknown": "2", "not": "2",
+	"drifted": "33", "flaky": "33", "quarantined": "33", "skipped": "2", "unknown": "2", "not": "2",
 }
 
 // Coloured colours the word that begins each line, where it is an outcome. Lines

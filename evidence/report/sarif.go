@@ -32,10 +32,17 @@ func (r Run) Findings() []Finding {
 	}
 	var all []ranked
 	prefixes, files := r.prefixes(), r.files()
-	r.Each(func(path []string, t *Test) {
+	quarantined := map[string]bool{}
+	r.Walk(func(path []string, t *Test) {
+		inside := quarantined[strings.Join(path, "\x00")]
+		if inside || t.Outcome == Quarantined {
+			quarantined[strings.Join(append(path[:len(path):len(path)], t.Name), "\x00")] = true
+		}
 		level := "error"
 		switch {
-		case t.Outcome == Drifted || t.Outcome == Flaky:
+		case t.told(): // its steps say it, each at its own place
+			return
+		case t.Outcome == Drifted, t.Outcome == Flaky, t.Outcome == Quarantined, t.Outcome.Red() && inside:
 			level = "warning"
 		case !t.Outcome.Red():
 			return
@@ -73,6 +80,17 @@ func (r Run) Findings() []Finding {
 
 var levels = map[string]int{"error": 0, "warning": 1, "note": 2}
 
+// told reports whether steps of the test say all that is wrong with it.
+func (t *Test) told() bool {
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		if s.Class != "" && (s.Outcome.shows() || s.Outcome == Drifted || s.told()) {
+			return true
+		}
+	}
+	return false
+}
+
 // weight says how early a reader wants a test that is not well.
 func (t *Test) weight() int {
 	weights := map[string]int{"checks.critical": 1, "checks.major": 3, "checks.minor": 4, "checks.info": 5}
@@ -85,20 +103,13 @@ func (t *Test) weight() int {
 	return 2
 }
 
-// files finds the file of a suite, or of the one around it.
+// files finds the file of a suite.
 func (r Run) files() func(path []string) string {
-	byPath := map[string]string{}
-	var walk func(path []string, file string, suites []Suite)
-	walk = func(path []string, file string, suites []Suite) {
-		for _, s := range suites {
-			at := append(path[:len(path):len(path)], s.Name)
-			own := cmp.Or(s.File, file)
-			byPath[strings.Join(at, "\x00")] = own
-			walk(at, own, s.Suites)
-		}
+	byName := map[string]string{}
+	for _, s := range r.Suites {
+		byName[s.Name] = s.File
 	}
-	walk(nil, "", r.Suites)
-	return func(path []string) string { return byPath[strings.Join(path, "\x00")] }
+	return func(path []string) string { return byName[path[0]] }
 }
 
 type sarifText struct {
@@ -204,7 +215,7 @@ var ruleTexts = map[string]string{
 	"checks":   "A check of the maps of a page",
 	"states":   "A state that a map declares",
 	"page":     "The document of a page, and what must hold beside its checks",
-	"plan":     "A step of a plan",
+	"plan":     "A case or a step of a plan",
 	"repair":   "A target that repair looked at",
 	"fleet":    "A job of a fleet",
 	"lint":     "What could be better in a map",
@@ -217,6 +228,8 @@ var outcomeTexts = map[Outcome]string{
 	Broken:  "could not be judged",
 	Drifted: "holds for another element than the map names",
 	Flaky:   "failed first, and held when it was tried again",
+
+	Quarantined: "did not hold, and is quarantined",
 }
 
 // ruleOf is a rule with its texts.

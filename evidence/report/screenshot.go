@@ -22,13 +22,13 @@ var outlineColour = color.RGBA{R: 0xd6, G: 0x1f, B: 0x3a, A: 0xff}
 
 const outlineWidth = 3
 
-// SaveScreenshots writes the pictures of red and flaky tests into a folder, with their outlines drawn,
-// and notes each in its test. A picture that has a file already keeps it.
+// SaveScreenshots writes the pictures of tests and steps that are not well into a folder, with their
+// outlines drawn, and notes each where it belongs. A picture that has a file already keeps it.
 func (r *Run) SaveScreenshots(to Folder, dir string) error {
 	n, made := 0, false
 	var failed []error
-	r.Each(func(_ []string, t *Test) {
-		if t.Screenshot == nil || !t.Outcome.Red() && t.Outcome != Flaky || t.PictureFile != "" || n == maxScreenshots {
+	r.Walk(func(_ []string, t *Test) {
+		if t.Screenshot == nil || !t.Outcome.shows() || t.PictureFile != "" || n == maxScreenshots {
 			return
 		}
 		n++

@@ -104,12 +104,12 @@ func checkTest(p Page, c checks.Check) Test {
 		t.Screenshot = p.Screenshot.clone()
 	}
 	t.Texts = append(t.Texts, p.Texts...)
-	t.outline(c)
+	t.mark(c)
 	return t
 }
 
-// outline marks what the assertions that fail found.
-func (t *Test) outline(c checks.Check) {
+// mark outlines what the assertions that fail found.
+func (t *Test) mark(c checks.Check) {
 	if t.Screenshot == nil {
 		return
 	}

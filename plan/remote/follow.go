@@ -357,7 +357,7 @@ func Merge(ended []Ended, began time.Time) Outcome {
 		if at := e.Report.StartedAt; at != "" && (o.Report.StartedAt == "" || at < o.Report.StartedAt) {
 			o.Report.StartedAt = at
 		}
-		o.Report.Suites = append(o.Report.Suites, e.Report.Suites...)
+		o.Report.Suites = report.Join(o.Report.Suites, e.Report.Suites...)
 	}
 	o.Report.OK = o.OK
 	if !o.single {

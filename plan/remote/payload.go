@@ -106,7 +106,7 @@ type Answer struct {
 	// Result is what the verb prints with --json: of a case, or of a check.
 	Result json.RawMessage `json:"result"`
 	Report report.Run      `json:"report"`
-	// Pictures are those of the report's tests, in its order; nil where there is none.
+	// Pictures are those of the report's tests and steps, in its order; nil where there is none.
 	Pictures []*report.Screenshot `json:"pictures,omitempty"`
 	// Printed is what the verb prints for people, of a check.
 	Printed string `json:"printed,omitempty"`
@@ -124,7 +124,7 @@ func (a Answer) encode(result any, paths *strings.Replacer, secrets *mask.Set) (
 		return nil, err
 	}
 	some := false
-	a.Report.Each(func(_ []string, t *report.Test) {
+	a.Report.Walk(func(_ []string, t *report.Test) {
 		a.Pictures = append(a.Pictures, t.Screenshot)
 		some = some || t.Screenshot != nil
 	})
@@ -145,7 +145,7 @@ func Decode(raw json.RawMessage) (Answer, error) {
 		return a, fault.Wrap(fault.InvalidResult, err, "reading the result of a job")
 	}
 	i := 0
-	a.Report.Each(func(_ []string, t *report.Test) {
+	a.Report.Walk(func(_ []string, t *report.Test) {
 		if i < len(a.Pictures) {
 			t.Screenshot = a.Pictures[i]
 		}

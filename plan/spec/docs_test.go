@@ -38,6 +38,7 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 		{"secret", "A secret"},
 		{"session", "A session"},
 		{"signIn", "A sign-in"},
+		{"quarantine", "A quarantine"},
 		{"route", "A route"},
 	}
 	for _, s := range sections {

@@ -251,6 +251,26 @@ func (e *Expectation) Probe() map[string]any {
 	return out
 }
 
+// targetText is a target for people, such as button "Save".
+func targetText(m map[string]any) string {
+	if m["selector"] != nil {
+		return fmt.Sprint(m["selector"])
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if name != "role" && name != "name" {
+			parts = append(parts, fmt.Sprintf("%s %v", name, m[name]))
+		}
+	}
+	if name, ok := m["name"].(string); ok {
+		parts = append([]string{strconv.Quote(name)}, parts...)
+	}
+	if role, ok := m["role"].(string); ok {
+		parts = append([]string{role}, parts...)
+	}
+	return strings.Join(parts, " ")
+}
+
 // String is the expectation for people.
 func (e *Expectation) String() string {
 	var parts []string
@@ -272,8 +292,8 @@ func (e *Expectation) String() string {
 	if e.Target != nil {
 		probe := e.Probe()
 		target := fmt.Sprint(e.Target)
-		if m, ok := e.Target.(map[string]any); ok && m["selector"] != nil {
-			target = fmt.Sprint(m["selector"])
+		if m, ok := e.Target.(map[string]any); ok {
+			target = targetText(m)
 		}
 		delete(probe, "target")
 		text := target

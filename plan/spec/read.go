@@ -144,6 +144,7 @@ func (c *checker) plan(p *Plan) {
 			c.fail(at+"/password", "expected a secret, such as {{secret:PW}}")
 		}
 	}
+	c.quarantine(p.Quarantine)
 	c.routes(p.Route, "/route")
 	c.steps(p.Steps, "/steps")
 	number(p.Steps, map[string]int{})

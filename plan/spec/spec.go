@@ -28,6 +28,8 @@ type Plan struct {
 	Sessions     map[string]Session `json:"sessions,omitempty" doc:"what further sessions begin with"`
 	Route        Routes             `json:"route,omitempty" doc:"answers requests while the plan runs: a route, or a list"`
 
+	Quarantine *Quarantine `json:"quarantine,omitempty" doc:"the plan is known to fail: it runs and is shown, and fails the run only when this is over"`
+
 	HTTPCredentials []SignIn `json:"http_credentials,omitempty" doc:"signs in to servers that ask for it; --http-credentials come before"`
 
 	Timeout Duration `json:"timeout,omitempty" doc:"bound on a test case, such as 2m"`
