@@ -26,7 +26,8 @@ func (r *run) endQuarantine() {
 		return
 	}
 	over := fault.New(
-		fault.InvalidInput, "the quarantine by %s ended with %s (%s): expected that it is taken away", q.Owner, q.Until, q.Why,
+		fault.InvalidInput, "the quarantine by %s ended with %s (%s): expected that it is taken away",
+		q.Owner, q.Until, q.Why,
 	)
 	r.stop("quarantine", over, r.c.Plan.At("/quarantine"))
 }

@@ -37,5 +37,6 @@ func sentence(e *fault.Error) string {
 	if in.Matches == 1 {
 		return text + "there is 1 " + in.Locator.Role + ", " + near[0]
 	}
-	return text + fmt.Sprintf("there are %s, the nearest ", report.Count(in.Matches, in.Locator.Role)) + strings.Join(near, ", ")
+	there := fmt.Sprintf("there are %s, the nearest ", report.Count(in.Matches, in.Locator.Role))
+	return text + there + strings.Join(near, ", ")
 }

@@ -42,7 +42,8 @@ func (a *app) mergeReports(ctx context.Context, to reportFlags, paths []string) 
 		if err != nil {
 			return usage("%w", err)
 		}
-		run, err := report.Read(content, path, func(path string) ([]byte, error) { return outfile.Read(path, maxPicture) })
+		pictures := func(path string) ([]byte, error) { return outfile.Read(path, maxPicture) }
+		run, err := report.Read(content, path, pictures)
 		if err != nil {
 			return usage("%s: %w", path, err)
 		}

@@ -101,7 +101,9 @@ func pictureOf(file, beside string, read func(path string) ([]byte, error)) *Scr
 // Merge makes one run of those of shards: it is well when each of them is, and took as long as the longest.
 func Merge(runs []Run) Run {
 	out := Run{Title: "run", OK: true, Suites: []Suite{}}
-	cases, totals, only := []json.RawMessage{}, map[string]int{}, true
+	cases := []json.RawMessage{}
+	totals := map[string]int{}
+	only := true
 	for _, r := range runs {
 		out.OK = out.OK && r.OK
 		out.DurationMS = max(out.DurationMS, r.DurationMS)

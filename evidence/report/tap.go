@@ -37,14 +37,17 @@ func tapTest(b *bytes.Buffer, in string, number int, t Test) {
 	if len(t.Steps) > 0 {
 		tapTests(b, in, t.Name, t.Steps)
 	}
-	word, directive, outcome := "ok", "", ""
+	word := "ok"
+	directive, outcome := "", ""
 	switch {
 	case t.Outcome.Red():
 		word = "not ok"
 	case t.Outcome == Skipped:
 		directive = " # SKIP " + tapText(t.Message)
 	case t.Outcome == Quarantined: // TODO is the directive for what is known to fail
-		word, directive, outcome = "not ok", " # TODO "+tapText(t.Message), string(Quarantined)
+		word = "not ok"
+		directive = " # TODO " + tapText(t.Message)
+		outcome = string(Quarantined)
 	case t.Outcome == Flaky:
 		outcome = string(Flaky)
 	}
