@@ -193,7 +193,7 @@ func TestANavigationIsTerse(t *testing.T) {
 		t.Errorf("%d tokens: %s", n, text)
 	}
 	r := attempt(t, cs, "act", `{"page":"p1","action":"clik"}`)
-	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, `the nearest is \"click\"`) ||
+	if text := r.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, `the nearest is "click"`) ||
 		!strings.Contains(text, `double_click`) {
 		t.Errorf("a wrong action: %s", text)
 	}

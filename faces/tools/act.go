@@ -14,7 +14,8 @@ const actInput = `{"type":"object","properties":{` +
 	`"ref":{"type":"string"},"locator":{"type":"object","description":"instead of ref: {role,name}, {label}, ` +
 	`{near}, {selector}, {text}"},` +
 	`"fields":{"type":"object","description":"fill: a form, label or ref: text, option, true/false"},` +
-	`"to":{"description":"drag: {ref}, locator, {x,y} of the viewport, or a list of points like at: a stroke"},` +
+	`"to":{"type":"object","description":"drag: {ref}, {x,y} of the viewport or locator"},` +
+	`"path":{"type":"array","items":{"type":"object"},"description":"drag: points like at, a stroke in place of to"},` +
 	`"text":{"type":"string",` +
 	`"description":"fill, type, dialog, select_text: its words; {{secret:NAME}}"},` +
 	`"nth":{"type":"integer","description":"select_text: which place, from 0"},` +
@@ -37,6 +38,7 @@ type actIn struct {
 	Ref       string          `json:"ref"`
 	Locator   json.RawMessage `json:"locator"`
 	To        json.RawMessage `json:"to"`
+	Path      []point         `json:"path"`
 	Text      *string         `json:"text"`
 	Key       string          `json:"key"`
 	Count     int             `json:"count"`
@@ -62,7 +64,7 @@ type point struct {
 
 // actTool does what a person would do to an element, with trusted input.
 func (s *Set) actTool() Tool {
-	return newTool(
+	t := newTool(
 		"act", "Act on a page",
 		"Click, type, choose, drag, upload, scroll or answer a dialog; waits until the element can "+
 			"take it and says what followed.",
@@ -121,6 +123,9 @@ func (s *Set) actTool() Tool {
 				return c.answered(ctx, p, in, done, r)
 			})
 		})
+	// the ref alone will do
+	t.Arguments = json.RawMessage(strings.Replace(actInput, `"to":{"type":"object",`, `"to":{`, 1))
+	return t
 }
 
 // actEffects: an action on which nothing follows is answered at once. What comes later stands at the head of the next
@@ -161,11 +166,11 @@ func (in actIn) primitive() (string, map[string]any, *fault.Error) {
 		if err := needs(hasTarget, "ref"); err != nil {
 			return "", nil, err
 		}
-		if err := needs(len(in.To) > 0, "to"); err != nil {
+		if err := needs(len(in.To) > 0 || in.stroke(), "to"); err != nil {
 			return "", nil, err
 		}
 		var to any = in.To // a locator or a point
-		if in.To[0] == '"' {
+		if len(in.To) > 0 && in.To[0] == '"' {
 			to = map[string]json.RawMessage{"ref": in.To}
 		}
 		from := map[string]any{"ref": in.Ref}

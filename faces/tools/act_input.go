@@ -76,8 +76,8 @@ func (in actIn) placeAt(args map[string]any) *fault.Error {
 	return nil
 }
 
-// stroke reports whether the end of a drag is a list of points.
-func (in actIn) stroke() bool { return len(in.To) > 0 && in.To[0] == '[' }
+// stroke reports whether a drag goes along points of its element.
+func (in actIn) stroke() bool { return len(in.Path) > 0 }
 
 // points are where a drag within an element begins, passes and ends; nil where it ends elsewhere.
 func (in actIn) points() ([]point, *fault.Error) {
@@ -86,13 +86,9 @@ func (in actIn) points() ([]point, *fault.Error) {
 		points = append(points, *in.At)
 	}
 	if in.stroke() {
-		var more []point
-		if e := json.Unmarshal(in.To, &more); e != nil {
-			return nil, invalid("to", "a list of points is [{x,y}, …]")
-		}
-		points = append(points, more...)
+		points = append(points, in.Path...)
 		if len(points) < 2 {
-			return nil, invalid("to", "a stroke has two points or more")
+			return nil, invalid("path", "a stroke has two points or more")
 		}
 		return points, nil
 	}

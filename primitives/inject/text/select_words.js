@@ -106,8 +106,8 @@ function drawnText(root) {
   return out;
 }
 
-/** controlWords is the value of a control as text with places. */
-function controlWords(node) {
+/** valueText is the value of a control as text with places. */
+function valueText(node) {
   const out = new WordText();
   out.add(null, protoGet(node, 'value'));
   return out;
@@ -201,6 +201,13 @@ function selectedInSink(sink) {
 }
 
 /** selectInDom selects a range and sees whether the editor keeps it. */
+/** selectionHeeded is when the page has had the event that the selection changed, which editors read it after. */
+async function selectionHeeded() {
+  await nextFrame(longestRendering);
+  await nextFrame(longestRendering);
+  await after(0);
+}
+
 async function selectInDom(node, words, nth) {
   const find = () => {
     const found = drawnText(node);
@@ -217,8 +224,7 @@ async function selectInDom(node, words, nth) {
   for (let i = 0; i < mostSeatings; i++) {
     const { startContainer, startOffset, endContainer, endOffset } = range;
     selectionOf(document).setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
-    await nextFrame();
-    await nextFrame(); // editors read the selection after the event that it changed
+    await selectionHeeded();
     range = find();
     if (holdsRange(range)) break;
   }
@@ -250,7 +256,7 @@ queries.select_words = async ({ locator, text, nth, handle, view: given }) => {
     return { ...value, ...endsOfWords(range, around, view), handle: keep(node) };
   }
   if (isTextControl(node)) {
-    const found = controlWords(node);
+    const found = valueText(node);
     const at = placeOfSelection(found, words, nth, node);
     takeFocus(node);
     const end = found.offsets[at + words.length - 1] + 1;
@@ -263,6 +269,7 @@ queries.select_words = async ({ locator, text, nth, handle, view: given }) => {
     return { ...value, selected_length: end - found.offsets[at] };
   }
   if (before) {
+    await selectionHeeded();
     const found = drawnText(node);
     const range = rangeOfWords(found, placeOfSelection(found, words, nth, node), words.length);
     if (!holdsRange(range))

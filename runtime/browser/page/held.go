@@ -35,7 +35,8 @@ func (p *Page) interruptBlockingScript(ctx context.Context, at resolvedFrame, be
 		OnReply: func(cdp.Reply) { close(answered) },
 	})
 	wait := time.Duration(0)
-	if primitives.IsActing(ctx) {
+	inVain := time.Since(time.Unix(0, p.waitedInVain.Load())) < blockedProbe
+	if primitives.IsActing(ctx) && !inVain { // once is enough: the answer is due
 		wait = begunWithin
 	}
 	soon := time.NewTimer(wait)

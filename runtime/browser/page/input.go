@@ -182,6 +182,7 @@ func (p *Page) awaitHandled(l *cdp.Lifetime, dialogs chan struct{}, sent []*cdp.
 		case <-l.Done():
 			return
 		case <-soon.C:
+			p.waitedInVain.Store(time.Now().UnixNano())
 			return
 		}
 	}

@@ -63,6 +63,8 @@ type Page struct {
 
 	// interrupting: see interruptBlockingScript.
 	interrupting atomic.Bool
+	// waitedInVain is when a call that was given up last waited for the page in vain, in nanoseconds since 1970.
+	waitedInVain atomic.Int64
 	// refreshed and refreshLater: see refreshAfterInput; mu guards them.
 	refreshed    time.Time
 	refreshLater *time.Timer
