@@ -17,8 +17,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Use:   "merge FILE…",
 		Short: "Join the json reports of shards into one run, in every format",
 		Long: "Join the json reports of shards into one run. It prints what run --json prints of all cases, or how " +
-			"many tests there are,\nand writes reports. Exit code 0: every shard was well; 1: one was not; 2: a file is " +
-			"no json report.",
+			"many tests there are,\nand writes reports. Exit code 0: every shard was well; 1: one was not; 2: a file " +
+			"is no json report.",
 		Example: "  outrider report merge shards/*.json --report html=report.html,junit=report.xml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.mergeReports(cmd.Context(), to, args) },
