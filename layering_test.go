@@ -345,7 +345,7 @@ var mayImport = map[string][]string{
 	"evidence/states":         {"evidence/report", "primitives/fault", "runtime", "primitives"},
 	"evidence/report": {
 		"primitives/plain", "primitives/fault", "evidence/outfile", "primitives",
-		"internal/mask", "internal/jsonout",
+		"internal/mask", "internal/jsonout", "internal/lazyregexp",
 		"runtime/checks",
 	},
 	"fleet":          {"internal/lazyregexp", "primitives/fault", "internal/jsonout"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/outrider-run/outrider/internal/jsonout"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 )
 
 const (
@@ -23,12 +24,16 @@ func withLines(p Place) Place {
 	return excerpt(p, linesOf(p.File))
 }
 
+// signIn is a name and a password in an address. A report shows no password of a file that it quotes.
+var signIn = lazyregexp.New(`(://[^\s/@:"']*):[^\s/@"']+@`)
+
 func excerpt(p Place, lines []string) Place {
 	if p.Line > len(lines) {
 		return p
 	}
 	for i := max(p.Line-around, 1); i <= min(p.Line+around, len(lines)); i++ {
-		p.Lines = append(p.Lines, Line{i, Shorten(Printable(strings.ReplaceAll(lines[i-1], "\t", "  ")), longMapLine)})
+		text := signIn().ReplaceAllString(strings.ReplaceAll(lines[i-1], "\t", "  "), "${1}:***@")
+		p.Lines = append(p.Lines, Line{i, Shorten(Printable(text), longMapLine)})
 	}
 	return p
 }

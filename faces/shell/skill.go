@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Skill is what an agent should know before it uses the shell.
@@ -36,8 +35,7 @@ var skillFolders = []string{
 func InstallSkill(root string) ([]string, error) {
 	var files []string
 	for _, folder := range skillFolders {
-		of := filepath.Join(root, strings.TrimSuffix(strings.TrimSuffix(folder, "/skills"), "/skill"))
-		if info, err := os.Stat(of); err != nil || !info.IsDir() {
+		if info, err := os.Stat(agentFolder(root, folder)); err != nil || !info.IsDir() {
 			continue
 		}
 		files = append(files, filepath.Join(root, folder, "outrider", "SKILL.md"))
@@ -55,6 +53,9 @@ func InstallSkill(root string) ([]string, error) {
 	}
 	return files, nil
 }
+
+// agentFolder is the folder of an agent, whose skills are in one below it.
+func agentFolder(root, skills string) string { return filepath.Join(root, filepath.Dir(skills)) }
 
 // UninstallSkill takes away what InstallSkill wrote below root, with the folders that are empty then. A file that
 // somebody has changed stays and is an error. It returns the files that are gone.
@@ -78,7 +79,11 @@ func UninstallSkill(root string) ([]string, error) {
 			return gone, err
 		}
 		gone = append(gone, file)
-		for at := filepath.Dir(file); at != root; at = filepath.Dir(at) {
+		last := agentFolder(root, folder) // the agent's own, which stays; that of the convention may be ours
+		if folder == ".agents/skills" {
+			last = root
+		}
+		for at := filepath.Dir(file); at != last; at = filepath.Dir(at) {
 			if os.Remove(at) != nil {
 				break // something else is in it
 			}
