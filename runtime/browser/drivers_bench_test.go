@@ -403,7 +403,8 @@ func (t *driverTable) markdown(program string, others []*driver) []byte {
 	}
 	fmt.Fprint(&out, "\n| | raw CDP | Outrider |")
 	for _, d := range others {
-		fmt.Fprintf(&out, " %s |", strings.TrimSpace(d.name+" "+d.version))
+		version, _, _ := strings.Cut(d.version, "-") // that of a build without a release is long
+		fmt.Fprintf(&out, " %s |", strings.TrimSpace(d.name+" "+version))
 	}
 	fmt.Fprint(&out, "\n|---|---:|---:|"+strings.Repeat("---:|", len(others))+"\n")
 	for _, r := range t.rows {
