@@ -32,7 +32,7 @@ func versionOf(linked string, read func() (*debug.BuildInfo, bool)) string {
 }
 
 // cliContract is the version of docs/reference/cli.md.
-const cliContract = 2
+const cliContract = 3
 
 func revision() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
