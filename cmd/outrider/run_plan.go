@@ -309,7 +309,13 @@ func (a *app) runBefore(ctx context.Context, s hostSettings, path string) (with 
 	s = s.withPlanMaps(suite.Maps(), true)
 	s.prepare = func(ctx context.Context, h *runtime.Host) error {
 		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: a.runOptions("")})
-		return result.Failure("--before " + path)
+		if err := result.Failure("--before " + path); err != nil {
+			return err
+		}
+		if !result.OK {
+			return fault.New(fault.HandlerFailed, "--before %s failed, and none of its steps says why", path)
+		}
+		return nil
 	}
 	return s, closing, nil
 }

@@ -21,7 +21,8 @@ for s in x:
     print("suite", s.name, s.tests, s.failures, s.errors, s.skipped)
     for c in s:
         r = c.result
-        print("case", c.classname, "|", c.name, "|", type(r[0]).__name__ if r else "passed", "|", r[0].message if r else "")
+        ended, message = (type(r[0]).__name__, r[0].message) if r else ("passed", "")
+        print("case", c.classname, "|", c.name, "|", ended, "|", message)
 y = JUnitXml()
 y += x
 y.update_statistics()

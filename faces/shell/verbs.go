@@ -197,6 +197,15 @@ func (g *Given) take(words []string, field bool) (target, []string, error) {
 	return t, words[1:], nil
 }
 
+// only is take for a command that has no further words.
+func (g *Given) only(words []string, field bool) (target, error) {
+	t, rest, err := g.take(words, field)
+	if err != nil {
+		return target{}, err
+	}
+	return t, none(rest)
+}
+
 // none refuses words that a command has no use for.
 func none(words []string) error {
 	if len(words) > 0 {

@@ -114,10 +114,7 @@ func act(action string, t target, members map[string]any) Step {
 }
 
 func clickSteps(g *Given, words []string) ([]Step, error) {
-	t, rest, err := g.take(words, false)
-	if err == nil {
-		err = none(rest)
-	}
+	t, err := g.only(words, false)
 	if err != nil {
 		return nil, err
 	}
@@ -240,10 +237,7 @@ func selectSteps(g *Given, words []string) ([]Step, error) {
 // boxSteps set a box, which stays as it is where it is so already.
 func boxSteps(checked bool) func(*Given, []string) ([]Step, error) {
 	return func(g *Given, words []string) ([]Step, error) {
-		t, rest, err := g.take(words, true)
-		if err == nil {
-			err = none(rest)
-		}
+		t, err := g.only(words, true)
 		if err != nil {
 			return nil, err
 		}
@@ -323,10 +317,7 @@ func dragSteps(g *Given, words []string) ([]Step, error) {
 }
 
 func hoverSteps(g *Given, words []string) ([]Step, error) {
-	t, rest, err := g.take(words, false)
-	if err == nil {
-		err = none(rest)
-	}
+	t, err := g.only(words, false)
 	if err != nil {
 		return nil, err
 	}

@@ -149,10 +149,7 @@ func getSteps(g *Given, words []string) ([]Step, error) {
 		g.attribute = rest[0]
 		rest = rest[1:]
 	}
-	t, rest, err := g.take(rest, what == "value")
-	if err == nil {
-		err = none(rest)
-	}
+	t, err := g.only(rest, what == "value")
 	if err != nil {
 		return nil, err
 	}
