@@ -146,7 +146,8 @@ func (s *Server) run(ctx context.Context, c net.Conn, in *bufio.Reader, steps []
 			Next("wait for it, or give each helper a session of its own with -s NAME")})
 		return
 	}
-	defer s.done()
+	done := sync.OnceFunc(s.done)
+	defer done()
 	var listening sync.WaitGroup
 	listening.Go(func() {
 		_, _ = in.ReadByte()
@@ -165,6 +166,9 @@ func (s *Server) run(ctx context.Context, c net.Conn, in *bufio.Reader, steps []
 		}
 		r.Step = i
 		r.End = r.Error != nil || i == len(steps)-1
+		if r.End {
+			done() // the next command of the caller comes as soon as it has the last answer
+		}
 		answer(r)
 		if r.End {
 			return
@@ -172,6 +176,7 @@ func (s *Server) run(ctx context.Context, c net.Conn, in *bufio.Reader, steps []
 		turn = s.Set.Turn()
 	}
 	turn.End()
+	done()
 	answer(reply{End: true})
 }
 
@@ -200,6 +205,10 @@ func (s *Server) step(ctx context.Context, step Step, turn *tools.Turn) reply {
 			step.Arguments["action"] = "navigate"
 		}
 	}
+	if step.Field != "" {
+		s.findField(ctx, step, turn)
+		turn = s.Set.Turn()
+	}
 	tool, err := s.tool(step)
 	if err != nil {
 		turn.End()
@@ -212,6 +221,11 @@ func (s *Server) step(ctx context.Context, step Step, turn *tools.Turn) reply {
 	}
 	call := &tools.Call{Args: args, Turn: turn, Client: "shell"}
 	out, err := s.Set.Run(ctx, tool, call)
+	if err != nil && err.Code == fault.InvalidArguments && step.Changed && step.Arguments["since"] != nil {
+		delete(step.Arguments, "since") // the tab keeps few snapshots, and that one is gone
+		step.Changed = false
+		return s.step(ctx, step, s.Set.Turn())
+	}
 	r := reply{Said: call.Said, Error: err}
 	if err != nil {
 		return r
@@ -231,6 +245,45 @@ func (s *Server) step(ctx context.Context, step Step, turn *tools.Turn) reply {
 		s.remember(encoded, step.Arguments)
 	}
 	return r
+}
+
+// findField puts the ref of the field of a step into its arguments. Where one control has the words as its label, or
+// none has them now, the locator of the arguments stays: it waits for one.
+func (s *Server) findField(ctx context.Context, step Step, turn *tools.Turn) {
+	label := map[string]any{"label": step.Field, "any_frame": true}
+	labelled, err := s.ask(ctx, step, "locator.read", map[string]any{"locator": label, "limit": 1}, turn)
+	if err != nil || plainly(labelled.Result["count"]) == "1" {
+		return
+	}
+	found, err := s.ask(ctx, step, "field", map[string]any{"field": step.Field}, s.Set.Turn())
+	if err != nil {
+		return
+	}
+	if step.Tool == "act" {
+		delete(step.Arguments, "locator")
+		step.Arguments["ref"] = found.Result["ref"]
+		return
+	}
+	step.Arguments["locator"] = map[string]any{"ref": found.Result["ref"]}
+}
+
+// ask runs a tool for a step, on its page.
+func (s *Server) ask(
+	ctx context.Context, step Step, name string, args map[string]any, turn *tools.Turn,
+) (*tools.Answer, *fault.Error) {
+	defer turn.End()
+	tool, err := s.tool(Step{Tool: name})
+	if err != nil {
+		return nil, err
+	}
+	if page := step.Arguments["page"]; page != nil {
+		args["page"] = page
+	}
+	encoded, e := json.Marshal(args)
+	if e != nil {
+		return nil, fault.Wrap(fault.Internal, e, "encoding the arguments")
+	}
+	return s.Set.Run(ctx, tool, &tools.Call{Args: encoded, Turn: turn, Client: "shell"})
 }
 
 // hasPage reports whether the browser has a page. It waits for a browser that starts.
@@ -265,7 +318,7 @@ func (s *Server) tool(step Step) (*tools.Tool, *fault.Error) {
 	if t := s.known[name]; t != nil {
 		return t, nil
 	}
-	list := s.Set.Core()
+	list := append(s.Set.Core(), s.Set.FieldTool())
 	if t, ok := s.Set.Primitive(name); ok {
 		list = append(list, t)
 	}

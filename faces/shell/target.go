@@ -32,6 +32,8 @@ var prefixes = map[string]string{
 type target struct {
 	ref     string
 	locator map[string]any
+	// words are what a field was called without saying how: its label, its name or what stands beside it.
+	words string
 }
 
 func (t target) none() bool { return t.ref == "" && t.locator == nil }
@@ -86,7 +88,7 @@ func readTarget(word string, field bool) (target, error) {
 		return target{locator: map[string]any{"selector": trimmed}}, nil
 	}
 	if field {
-		return target{locator: map[string]any{"label": trimmed}}, nil
+		return target{locator: map[string]any{"label": trimmed}, words: trimmed}, nil
 	}
 	return target{locator: map[string]any{"text": trimmed}}, nil
 }

@@ -19,6 +19,8 @@ type Step struct {
 	// Tool is a tool of the catalog or a primitive.
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
+	// Field is a control by its words; what the arguments name is taken where no control has them.
+	Field string `json:"field,omitempty"`
 	// Changed has a snapshot tell what changed since the last one.
 	Changed bool `json:"changed,omitempty"`
 
@@ -193,6 +195,7 @@ func (g *Given) take(words []string, field bool) (target, []string, error) {
 	}
 	if g.hasNth && t.locator != nil {
 		t.locator["nth"] = g.nth
+		t.words = ""
 	}
 	return t, words[1:], nil
 }

@@ -110,7 +110,7 @@ func act(action string, t target, members map[string]any) Step {
 	for name, value := range members {
 		args[name] = value
 	}
-	return Step{Tool: "act", Arguments: args}
+	return Step{Tool: "act", Arguments: args, Field: t.words}
 }
 
 func clickSteps(g *Given, words []string) ([]Step, error) {

@@ -164,7 +164,7 @@ func getSteps(g *Given, words []string) ([]Step, error) {
 	if what == "attribute" {
 		args["attributes"] = []string{g.attribute}
 	}
-	s := Step{Tool: "locator.read", Arguments: args, Show: show}
+	s := Step{Tool: "locator.read", Arguments: args, Show: show, Field: t.words}
 	s.one = what != "count"
 	return []Step{s}, nil
 }

@@ -60,11 +60,7 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 		return nil, err
 	}
 	c.readLater(ctx, p, 0)
-	value, _, err := c.do(
-		ctx, p, "page.snapshot",
-		map[string]any{"format": "json", "interactive_only": true, "max_nodes": findNodes, "max_bytes": mostBytes},
-		in.where,
-	)
+	value, err := c.formRows(ctx, p, in.where)
 	if err != nil {
 		return nil, err
 	}
