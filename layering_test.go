@@ -246,7 +246,7 @@ var mayImport = map[string][]string{
 		"runtime/attach", "runtime/browser", "runtime/call", "runtime/clipboard", "runtime/mapset",
 		"runtime/monitor", "runtime/observe", "runtime/screenshot", "runtime/signal", "runtime/siteaction",
 		"runtime/sitetool", "runtime/state", "primitives/span", "primitives/locator", "internal/jsonout",
-		"primitives/page",
+		"primitives/page", "internal/idempotency", "primitives/effect",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
@@ -298,15 +298,15 @@ var mayImport = map[string][]string{
 	// what agents do, below the faces that agents use
 	"faces/tools": {
 		"internal/lazyregexp", "primitives", "primitives/address", "primitives/fault",
-		"primitives/plain", "primitives/schema", "bridgeclient", "runtime",
+		"primitives/plain", "primitives/schema", "bridgeclient", "runtime", "internal/idempotency",
 	},
 	"faces/mcp": {
-		"internal/lazyregexp", "faces/asyncwriter", "faces/tools",
+		"internal/idempotency", "internal/lazyregexp", "faces/asyncwriter", "faces/tools",
 		"primitives/fault", "primitives/plain", "runtime",
 	},
 	"faces/provider": {
 		"primitives/plain", "bridgeclient", "faces/asyncwriter", "runtime", "primitives/fault",
-		"primitives/schema", "sites", "sites/manifest", "primitives/effect", "internal/jsonout",
+		"primitives/schema", "sites", "sites/manifest", "primitives/effect", "internal/jsonout", "internal/idempotency",
 	},
 	"internal/testing/peers":             {},                               // tests only
 	"internal/testing/peerstest":         {"internal/testing/browsertest"}, // starts the upstream peers, for tests
@@ -322,15 +322,16 @@ var mayImport = map[string][]string{
 	"faces/startinghost": {"runtime", "primitives/fault"},
 	"faces/hub": {
 		"bridgeclient", "bridgeclient/actionsbridge", "runtime", "primitives/address", "primitives/fault",
-		"primitives/schema", "sites", "sites/manifest", "internal/jsonout",
+		"primitives/schema", "sites", "sites/manifest", "internal/jsonout", "internal/idempotency",
 	},
 	"faces/provider/jcode": {"internal/background", "internal/lazyregexp", "faces/provider"},
 	"faces/shell": {
 		"faces/tools", "internal/background", "internal/lazyregexp", "internal/owner", "primitives/fault", "runtime",
 	},
-	"internal/background": {},
-	"internal/owner":      {},
-	"internal/mask":       {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
+	"internal/background":  {},
+	"internal/idempotency": {},
+	"internal/owner":       {},
+	"internal/mask":        {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {
 		"bridgeclient", "bridgeclient/actionsbridge", "faces/hub", "evidence/report", "plan",
 		"primitives/fault", "runtime", "sites/demo", "internal/jsonout",

@@ -701,6 +701,58 @@ type Rect struct {
 	Y      float64 `json:"y"`
 }
 
+// CallOutcome runs call.outcome. Say what became of the call that carried an
+// idempotency key, for a caller that has lost its answer. Keys are known for an
+// hour after the call has ended, in the session that made it, while this
+// process runs.
+func CallOutcome(ctx context.Context, c Caller, arguments CallOutcomeArgs) (*CallOutcomeResult, error) {
+	r := &CallOutcomeResult{}
+	if err := c.CallInto(ctx, "call.outcome", arguments, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// CallOutcomeArgs are the arguments of [CallOutcome].
+type CallOutcomeArgs struct {
+	Key string `json:"key"`
+}
+
+// CallOutcomeResult is the result of [CallOutcome].
+type CallOutcomeResult struct {
+	// The calls of the runtime with the key, oldest first. A tool that does
+	// several things makes several.
+	Calls []struct {
+		Before struct {
+			URL   string `json:"url"`
+			Title string `json:"title"`
+		} `json:"before"`
+		DurationMS int    `json:"duration_ms"`
+		Name       string `json:"name"`
+		Outcome    string `json:"outcome"`
+		Reason     string `json:"reason"`
+		StartedAt  string `json:"started_at"`
+		After      *struct {
+			URL   string `json:"url"`
+			Title string `json:"title"`
+		} `json:"after"`
+		// What followed, where the call asked for it.
+		Effects json.RawMessage   `json:"effects"`
+		Error   json.RawMessage   `json:"error"`
+		Steps   []json.RawMessage `json:"steps"`
+	} `json:"calls"`
+	Key string `json:"key"`
+	// confirmed: it was done, and what it promises holds. contradicted: it was
+	// sent, and the page or the server refused it. no_effect: nothing followed, or
+	// it was never sent. unknown: read the page. One of confirmed, no_effect,
+	// contradicted, unknown.
+	Outcome string `json:"outcome"`
+	// Why, in words.
+	Reason string `json:"reason"`
+	// It has not ended.
+	Running bool `json:"running"`
+}
+
 // ClipboardCopy runs clipboard.copy. Copy what is selected to the clipboard of
 // the session: what a copy handler of the page puts there when it gets the copy
 // event (upstream takes the selection all the same), else the selection, of a

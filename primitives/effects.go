@@ -167,6 +167,22 @@ func effectsWanted(v any) effectsTimes {
 	return out
 }
 
+type toTheEndKey struct{}
+
+// ToTheEnd marks an action of which somebody may ask later what became of it: what follows is watched also when the
+// call is cancelled meanwhile.
+func ToTheEnd(ctx context.Context) context.Context {
+	return context.WithValue(ctx, toTheEndKey{}, true)
+}
+
+// toTheEnd is ctx for the report of an action.
+func toTheEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	if marked, _ := ctx.Value(toTheEndKey{}).(bool); !marked {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), effectsCap+effectsOpening)
+}
+
 // effectsWatch is a watch around one action.
 type effectsWatch struct {
 	page   Page

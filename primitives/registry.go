@@ -137,7 +137,11 @@ func (r *Registry) Invoke(ctx context.Context, p Page, name string, args json.Ra
 	if times.window > 0 {
 		times = times.beforeNext(ctx)
 		watch := watchEffects(ctx, p, findsFirst(args))
-		defer func() { res.Effects = watch.report(ctx, times.within(args, start), res.Err) }()
+		reported, end := toTheEnd(ctx)
+		defer func() {
+			defer end()
+			res.Effects = watch.report(reported, times.within(args, start), res.Err)
+		}()
 		if watch.silent > 0 {
 			ctx = withSpent(ctx, watch.silent)
 		}

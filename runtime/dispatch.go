@@ -42,6 +42,9 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if j.call.Next {
 		ctx = primitives.BeforeNext(ctx)
 	}
+	if j.call.IdempotencyKey != "" {
+		ctx = primitives.ToTheEnd(ctx)
+	}
 	if j.call.Punctual {
 		ctx = primitives.Punctual(ctx, stopWait/8)
 	}

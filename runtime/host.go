@@ -208,11 +208,22 @@ func (h *Host) Accept(call Call, done func(Reply)) (cancel func()) {
 
 // acceptFrom is Accept for a call on behalf of a map, nil for an agent's.
 func (h *Host) acceptFrom(from *sites.Map, call Call, done func(Reply)) (cancel context.CancelCauseFunc) {
+	if from == nil && h.actsByKey(&call) {
+		return h.acceptByKey(call, done)
+	}
+	return h.enqueue(from, call, done, nil)
+}
+
+// enqueue puts a call into the queue of the tab that it selects. ended, when not nil, is told what became of it, once.
+func (h *Host) enqueue(
+	from *sites.Map, call Call, done, ended func(Reply),
+) (cancel context.CancelCauseFunc) {
 	tab, err := h.pick(call.Target)
 	if from == nil && err == nil {
 		err = h.ending()
 	}
 	j := h.newJob(call, from, tab, done)
+	j.ended = ended
 	if err == nil {
 		err = tab.enqueue(j)
 	}

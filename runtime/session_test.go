@@ -26,6 +26,9 @@ type hostCase struct {
 	Calls []struct {
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
+		// Key is that of the call, and Repeated says that it gets the answer of an earlier one.
+		Key      string `json:"idempotency_key"`
+		Repeated bool   `json:"repeated"`
 		hostOutcome
 		// Extension is what comes of it in the extension profile, in place of
 		// the members above. A page with one is walked in both profiles.
@@ -133,7 +136,17 @@ func runHostCase(t *testing.T, c hostCase, pages, rel, profile string) {
 			want = *call.Extension
 		}
 		at := fmt.Sprintf("%s: call %d, %s with %s", profile, i+1, call.Name, call.Args)
-		r := do(t, h, call.Name, strings.ReplaceAll(string(call.Args), "{pages}", pages), 20*time.Second)
+		r := h.Do(t.Context(), runtime.Call{
+			ID:             newID(),
+			Target:         first(t, h),
+			Name:           call.Name,
+			Arguments:      json.RawMessage(strings.ReplaceAll(string(call.Args), "{pages}", pages)),
+			Timeout:        20 * time.Second,
+			IdempotencyKey: call.Key,
+		})
+		if r.Repeated != call.Repeated {
+			t.Errorf("%s: repeated is %v", at, r.Repeated)
+		}
 		if got := fault.CodeOf(r.Err); string(got) != want.Error {
 			t.Errorf("%s: got error %q, want %q: %v %.600s", at, got, want.Error, r.Err, r.Output)
 			continue

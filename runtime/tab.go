@@ -199,7 +199,7 @@ type lane struct {
 // not answer must not keep its tab from being listed, left or closed.
 var controls = map[string]bool{
 	"browser.claimed_tabs.list": true, "browser.claimed_tabs.activate": true,
-	"browser.open_tab": true, "browser.close_tab": true,
+	"browser.open_tab": true, "browser.close_tab": true, "call.outcome": true,
 }
 
 // skipsQueue reports whether a call does not wait for those that were accepted
@@ -313,6 +313,9 @@ func (t *Tab) run(j *job) {
 		reply.Err = j.explain(reply.Err)
 	}
 	answered(reply)
+	if j.ended != nil {
+		j.ended(j.completed(reply))
+	}
 	t.mu.Lock()
 	t.lastCall = j.call.ID
 	if t.runningCall == j.call.ID { // another one may run beside the queue
@@ -337,6 +340,9 @@ func (t *Tab) runControl(j *job) {
 		reply.Err = j.explain(reply.Err)
 	}
 	answered(reply)
+	if j.ended != nil {
+		j.ended(j.completed(reply))
+	}
 	t.logCall(j.call, reply, began)
 	j.finish(reply)
 }
@@ -352,6 +358,7 @@ type job struct {
 	cancel   context.CancelCauseFunc
 	stop     func() bool // stops the watch on ctx
 	done     func(Reply)
+	ended    func(Reply) // of a call with a key: what became of it, which may come after done; nil for others
 	accepted time.Time
 	recorded string // the name of the call for the recorder, while it runs
 
@@ -436,12 +443,25 @@ func (j *job) finish(r Reply) {
 		return
 	}
 	j.finished = true
+	started := j.started
 	if j.deadline != nil {
 		j.deadline.Stop()
 	}
 	j.mu.Unlock()
 	j.stop()
 	j.cancel(context.Canceled)
+	r = j.completed(r)
+	if !started && j.ended != nil {
+		j.ended(r)
+	}
+	j.done(r)
+}
+
+// completed is a reply with what the job knows of it, and without secrets.
+func (j *job) completed(r Reply) Reply {
+	j.mu.Lock()
+	r.Started = r.Started || j.started
+	j.mu.Unlock()
 	r.ID = j.call.ID
 	r.Duration = time.Since(j.accepted)
 	if j.tab != nil {
@@ -451,7 +471,7 @@ func (j *job) finish(r Reply) {
 			r.RuntimeID = id
 		}
 	}
-	j.done(j.host.hideReply(r, j.call))
+	return j.host.hideReply(r, j.call)
 }
 
 // progress records where the call is, for its answer should its time run out.

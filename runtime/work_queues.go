@@ -3,6 +3,7 @@ package runtime
 import (
 	"sync"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	tabsession "github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/runtime/clipboard"
 )
@@ -14,6 +15,7 @@ type sessionStores struct {
 	Transfers     tabsession.Transfers
 	Announcements tabsession.Announcements
 	Calls         callLog
+	Receipts      idempotency.Store[receipt]
 }
 
 // workQueueKey names a task queue: by its tab, and by the document of that tab.

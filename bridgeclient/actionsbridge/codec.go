@@ -165,11 +165,15 @@ func decodeCall(members map[string]json.RawMessage) bridgeclient.Message {
 	call := &bridgeclient.Call{
 		ID: in.CallID, RuntimeID: in.RuntimeID, Type: typeCall,
 		Run: runtime.Call{
-			ID: in.CallID, Name: in.Name, Arguments: object(in.Arguments), Timeout: duration(in.TimeoutMS),
+			ID:        in.CallID,
+			Name:      in.Name,
+			Arguments: object(in.Arguments),
+			Timeout:   duration(in.TimeoutMS),
 			Target: runtime.Target{
 				RuntimeID: cmp.Or(in.RuntimeID, in.TargetRuntimeID), RuntimeKey: in.TargetRuntimeKey,
 				URLContains: in.TargetURLContains, TitleContains: in.TargetTitleContains,
 			},
+			IdempotencyKey: in.IdempotencyKey,
 		},
 		Digest: digest(in.Name, in.Arguments),
 	}
@@ -220,6 +224,8 @@ func decodeSiteCall(members map[string]json.RawMessage) bridgeclient.Message {
 			Timeout:   duration(in.TimeoutMS),
 			Target:    runtime.Target{RuntimeID: in.RuntimeID},
 			Map:       &runtime.SuppliedMap{Path: in.MapPath, JSON: in.Map},
+
+			IdempotencyKey: in.IdempotencyKey,
 		},
 		Digest: digest(in.Action, in.Arguments),
 	}

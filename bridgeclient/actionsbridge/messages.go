@@ -80,6 +80,8 @@ type callItem struct {
 	TargetURLContains   string          `json:"target_url_contains"`
 	TargetTitleContains string          `json:"target_title_contains"`
 	TimeoutMS           float64         `json:"timeout_ms"`
+	// IdempotencyKey is ours.
+	IdempotencyKey string `json:"idempotency_key"`
 }
 
 type targetItem struct {
@@ -99,6 +101,8 @@ type siteCallItem struct {
 	MapPath   string          `json:"map_path"`
 	Map       json.RawMessage `json:"map"`
 	TimeoutMS float64         `json:"timeout_ms"`
+	// IdempotencyKey is ours.
+	IdempotencyKey string `json:"idempotency_key"`
 }
 
 // stateCallItem is state_projection_call: one projection with its declaration.

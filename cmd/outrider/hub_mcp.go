@@ -28,6 +28,7 @@ func (b hubBridge) Call(
 		TargetURLContains:   route.URLContains,
 		TargetTitleContains: route.TitleContains,
 		TimeoutMS:           timeout.Milliseconds(),
+		IdempotencyKey:      route.IdempotencyKey,
 	})
 	failed := r.Err()
 	r = b.hub.Spill(name, r)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -22,10 +23,11 @@ type ToolCall struct {
 	// RuntimeID and Target select a runtime as the messages of the protocol do.
 	RuntimeID string     `json:"runtime_id,omitempty"`
 	Target    CallTarget `json:"target,omitzero"`
-	// CallID, IdempotencyKey and Meta are taken and not read.
-	CallID         string          `json:"call_id,omitempty"`
-	IdempotencyKey string          `json:"idempotency_key,omitempty"`
-	Meta           json.RawMessage `json:"_meta,omitempty"`
+	// IdempotencyKey says which act of its agent the call is: one that comes again with it acts no second time.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
+	// CallID and Meta are taken and not read.
+	CallID string          `json:"call_id,omitempty"`
+	Meta   json.RawMessage `json:"_meta,omitempty"`
 }
 
 // CallTarget selects a runtime.
@@ -209,7 +211,12 @@ func (h *Hub) call(ctx context.Context, call ToolCall) ToolResult {
 	if err := h.ownerNamed(call.Name, args, sel); err != nil {
 		return refused(err)
 	}
+	if len(call.IdempotencyKey) > idempotency.LongestKey {
+		return refused(fault.New(fault.InvalidInput, "an idempotency key has at most %d bytes", idempotency.LongestKey).
+			With("path", "/idempotency_key"))
+	}
 	start := time.Now()
+	ctx = context.WithValue(ctx, keyOfCall{}, call.IdempotencyKey)
 	ctx, cancel := context.WithTimeout(ctx, timeout+h.opts.ExtraWait)
 	defer cancel()
 	if call.Name == syncStorage.Name {
@@ -442,8 +449,18 @@ func (h *Hub) dispatch(ctx context.Context, e *entry, name string, args []byte, 
 			Name:      name,
 			Arguments: args,
 			TimeoutMS: timeoutMS,
+
+			IdempotencyKey: keyOf(ctx),
 		})
 	}), timeout)
+}
+
+type keyOfCall struct{}
+
+// keyOf is the idempotency key of the call that ctx is of, "" without one.
+func keyOf(ctx context.Context) string {
+	key, _ := ctx.Value(keyOfCall{}).(string)
+	return key
 }
 
 // dispatchItem is dispatch for an item that carries a map.
@@ -454,6 +471,7 @@ func (h *Hub) dispatchItem(
 		item.CallID = id
 		item.RuntimeID = e.RuntimeID
 		item.TimeoutMS = timeoutMS
+		item.IdempotencyKey = keyOf(ctx)
 		return marshal(item)
 	}), timeout)
 }

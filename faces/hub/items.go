@@ -71,6 +71,8 @@ type callItem struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
+	// IdempotencyKey is ours: a runtime that does not know it acts each time.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
 }
 
 type probeItem struct {

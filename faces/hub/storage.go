@@ -161,6 +161,7 @@ type siteItem struct {
 	Projection     json.RawMessage `json:"projection,omitempty"`
 	MapPath        string          `json:"map_path"`
 	TimeoutMS      int64           `json:"timeout_ms"`
+	IdempotencyKey string          `json:"idempotency_key,omitempty"`
 }
 
 // servesSites reports whether the hub answers actions.site for e: it has maps,

@@ -41,6 +41,8 @@ type Route struct {
 	RuntimeKey    string `json:"target_runtime_key"`
 	URLContains   string `json:"target_url_contains"`
 	TitleContains string `json:"target_title_contains"`
+	// IdempotencyKey says which act of its client the call is, "" for none.
+	IdempotencyKey string `json:"-"`
 }
 
 const routeProperties = `"target_runtime_id":{"type":"string"},"target_runtime_key":{"type":"string"},` +
@@ -169,6 +171,7 @@ func (s *Server) routed(
 	if e != nil {
 		return nil, fault.Wrap(fault.InvalidInput, e, "encoding the arguments")
 	}
+	in.IdempotencyKey = c.Key
 	r, err := bridge.Call(ctx, name, encoded, in.Route, time.Duration(in.TimeoutMS)*time.Millisecond)
 	c.Announced = r.Announcements
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/outrider-run/outrider/faces/tools"
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/plain"
 )
@@ -59,7 +60,7 @@ func (s *Server) handler(t tools.Tool) sdk.ToolHandler {
 			Turn:     s.turnOf(req),
 			Client:   clientOf(req),
 		}
-		out, err := s.tools.Run(ctx, &t, c)
+		out, err := s.run(ctx, &t, c, req.Params.Meta)
 		var result *sdk.CallToolResult
 		if err != nil {
 			result = failure(err)
@@ -78,6 +79,22 @@ func (s *Server) handler(t tools.Tool) sdk.ToolHandler {
 		}
 		return result, nil
 	}
+}
+
+// keyMember is the member of _meta that says which act of the client a call is.
+const keyMember = "idempotency_key"
+
+// run runs one tool. A call that comes again with its key acts no second time.
+func (s *Server) run(ctx context.Context, t *tools.Tool, c *tools.Call, meta sdk.Meta) (*tools.Answer, *fault.Error) {
+	if key, ok := meta[keyMember]; ok {
+		c.Key, ok = key.(string)
+		if !ok || c.Key == "" || len(c.Key) > idempotency.LongestKey {
+			return nil, fault.New(
+				fault.InvalidInput, "_meta.%s must be a text of 1 to %d bytes", keyMember, idempotency.LongestKey,
+			).With("path", "/_meta/"+keyMember)
+		}
+	}
+	return s.tools.Run(ctx, t, c)
 }
 
 // clientOf is the session of a call: that of HTTP, or the one client on lines; "" for a request without a session.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/internal/jsonout"
 	"github.com/outrider-run/outrider/primitives/plain"
 )
@@ -96,6 +97,7 @@ func decodeRequest(line []byte) (req Request, id *string, failure *Failure) {
 		ID              json.RawMessage `json:"id"`
 		Method          json.RawMessage `json:"method"`
 		Params          json.RawMessage `json:"params"`
+		IdempotencyKey  json.RawMessage `json:"idempotency_key"`
 	}
 	if !utf8.Valid(line) {
 		return req, nil, invalidRequest("", "the line is not UTF-8")
@@ -116,6 +118,14 @@ func decodeRequest(line []byte) (req Request, id *string, failure *Failure) {
 	}
 	if json.Unmarshal(raw.Method, &req.Method) != nil || strings.TrimSpace(req.Method) == "" || len(req.Method) > 200 {
 		return req, id, invalidRequest("/method", "the method is not a name")
+	}
+	if key := raw.IdempotencyKey; len(key) > 0 && string(key) != "null" {
+		if json.Unmarshal(key, &req.IdempotencyKey) != nil || req.IdempotencyKey == "" ||
+			len(req.IdempotencyKey) > idempotency.LongestKey {
+			return req, id, invalidRequest(
+				"/idempotency_key", "the key is not a text of 1 to %d bytes", idempotency.LongestKey,
+			)
+		}
 	}
 	req.Params = raw.Params
 	if len(req.Params) == 0 || string(req.Params) == "null" {

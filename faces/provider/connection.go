@@ -205,7 +205,14 @@ func (c *connection) take(line []byte, release func()) {
 		}
 		return
 	}
-	r := &request{server: c.server, connection: c, id: req.ID, method: m, params: req.Params}
+	r := &request{
+		server:     c.server,
+		connection: c,
+		id:         req.ID,
+		method:     m,
+		params:     req.Params,
+		key:        req.IdempotencyKey,
+	}
 	turn := c.server.sessions.turn(r)
 	runs = true
 	c.running.Go(func() {
@@ -235,7 +242,11 @@ func (c *connection) run(ctx context.Context, r *request, turn *turn) (result an
 		return nil, failure
 	}
 	defer r.release()
-	result, failure = r.method.run(ctx, r)
+	if r.key != "" && r.session != nil {
+		result, failure = r.once(ctx)
+	} else {
+		result, failure = r.method.run(ctx, r)
+	}
 	if failure != nil && ctx.Err() != nil {
 		return nil, cancelled()
 	}

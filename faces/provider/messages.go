@@ -11,6 +11,9 @@ type Request struct {
 	ID              string          `json:"id"`
 	Method          string          `json:"method"`
 	Params          json.RawMessage `json:"params,omitempty"`
+	// IdempotencyKey says which act of the client the request is: one of the session that comes again with it acts
+	// no second time, and gets the result of the first.
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
 }
 
 // Response answers one request. ID is null where the request had none that

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -18,6 +19,9 @@ type request struct {
 	method     *method
 	params     json.RawMessage
 	warnings   []Warning
+	key        string // of idempotency, "" without one
+	parts      int    // calls of the runtime
+	acted      bool   // one of them that acts began to run
 
 	session *session          // of methods that name one
 	page    runtime.TabStatus // of methods on a page
@@ -90,14 +94,17 @@ func (r *request) doWithin(
 	if err != nil {
 		return runtime.Reply{}, fault.Wrap(fault.InvalidInput, err, "encoding the arguments")
 	}
+	r.parts++
 	reply := r.server.opts.Host.Do(ctx, runtime.Call{
-		ID:        r.server.opts.NewID(),
-		Name:      name,
-		Arguments: encoded,
-		Timeout:   timeout,
-		OwnWords:  true,
-		Target:    runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID},
+		ID:             r.server.opts.NewID(),
+		Name:           name,
+		Arguments:      encoded,
+		Timeout:        timeout,
+		OwnWords:       true,
+		Target:         runtime.Target{Workspace: r.page.Workspace, TabID: r.page.TabID},
+		IdempotencyKey: idempotency.Part(r.key, r.parts),
 	})
+	r.acted = r.acted || reply.Started && r.server.primitives[name].Acts
 	if reply.Err != nil {
 		return reply, reply.Err
 	}

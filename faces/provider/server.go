@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/runtime"
@@ -68,6 +69,7 @@ type Server struct {
 	methods    map[string]*method
 	order      []*method // as announced
 	sessions   sessions
+	receipts   idempotency.Store[receipt]
 
 	ctx  context.Context
 	stop context.CancelFunc

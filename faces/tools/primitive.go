@@ -178,15 +178,16 @@ func (c *Call) do(
 		watcher = c.watcher()
 	}
 	call := runtime.Call{
-		ID:        c.set.opts.NewID(),
-		Target:    p.target(),
-		Name:      name,
-		Arguments: c.withRefs(encoded),
-		Timeout:   timeout,
-		Progress:  progress,
-		OwnWords:  !c.named,
-		Watcher:   watcher,
-		Next:      c.next,
+		ID:             c.set.opts.NewID(),
+		Target:         p.target(),
+		Name:           name,
+		Arguments:      c.withRefs(encoded),
+		Timeout:        timeout,
+		Progress:       progress,
+		OwnWords:       !c.named,
+		Watcher:        watcher,
+		Next:           c.next,
+		IdempotencyKey: c.partOfKey(),
 	}
 	r := c.set.opts.Host.Do(ctx, call)
 	for range mostRenewed {
@@ -199,9 +200,11 @@ func (c *Call) do(
 		}
 		c.renew(old, now)
 		call.ID = c.set.opts.NewID()
+		call.IdempotencyKey = c.partOfKey()
 		call.Arguments = c.withRefs(encoded)
 		r = c.set.opts.Host.Do(ctx, call)
 	}
+	c.started = c.started || r.Started
 	if name != "a11y.events.read" {
 		c.Announced = append(c.Announced, c.set.piggybacked.Take(p.tab.Workspace)...)
 	}

@@ -23,6 +23,9 @@ type Call struct {
 	Client string
 	// Turn is the place of the call among those that have not ended; the next one when nil.
 	Turn *Turn
+	// Key, when not "", says which act of its client this is. A call of a tool that acts, in one session, that comes
+	// again with the key of an earlier one does nothing and gets its answer.
+	Key string
 	// Said is how arguments were read that are not of the type that is declared.
 	Said []string
 	// Announced are records of live regions that go with the result.
@@ -43,6 +46,9 @@ type Call struct {
 	began time.Time
 	// next: the client's next action follows at once.
 	next bool
+	// parts counts the calls of the runtime, and started says that one of them began to run.
+	parts   int
+	started bool
 	// later is what came of earlier actions.
 	later []string
 	// refs are refs of an earlier document that are others now.
@@ -101,6 +107,14 @@ func (s *Set) Run(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error)
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(s.ctx, cancel)()
 	defer cancel()
+	if c.Key != "" && !t.Reads {
+		return s.once(ctx, t, c)
+	}
+	return c.runTool(ctx, t)
+}
+
+// runTool runs the tool, and adds what came of earlier calls.
+func (c *Call) runTool(ctx context.Context, t *Tool) (*Answer, *fault.Error) {
 	out, err := t.Do(ctx, c)
 	lines := append(c.later, c.arrived(ctx)...)
 	if err != nil {

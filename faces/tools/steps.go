@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -138,8 +139,10 @@ func (c *Call) doSteps(ctx context.Context, p page, steps []preparedStep) (*Answ
 	results := []any{}
 	result := inBrief(map[string]any{"page": p.handle(), "url": p.tab.URL})
 	for i, one := range steps {
+		one.call.Key = idempotency.Part(c.Key, i)
 		one.call.next = i+1 < len(steps) && steps[i+1].name == "act"
 		out, err := one.tool.Do(ctx, one.call)
+		c.started = c.started || one.call.started
 		c.Announced = append(c.Announced, one.call.Announced...)
 		c.Said = append(c.Said, one.call.Said...)
 		if err != nil {

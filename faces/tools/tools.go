@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/bridgeclient"
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/schema"
 	"github.com/outrider-run/outrider/runtime"
@@ -62,6 +63,7 @@ type Set struct {
 	seen       perPage[string]    // the last snapshot of a page
 	openers    perPage[string]    // the page that has opened a page, as acts have told it
 	acted      perPage[time.Time] // when a client has acted on a page, by both
+	receipts   idempotency.Store[receipt]
 	turns      turns
 	steps      func() (map[string]*Tool, error) // the tools of steps
 

@@ -75,6 +75,8 @@ const (
 	DialogOpen       Code = "dialog_open"
 	QueueFull        Code = "queue_full"
 	OriginBlocked    Code = "origin_blocked"
+	KeyReused        Code = "key_reused"
+	AnswerDropped    Code = "answer_dropped"
 )
 
 // Codes of a fleet: jobs on many machines.
@@ -313,6 +315,16 @@ var specs = []Spec{
 	},
 	{QueueFull, groupHost, "too many calls are waiting for this tab", Minor, true, RetrySame},
 	{OriginBlocked, groupHost, "the origin is not allowed by this runtime's policy", Major, false, RetryNever},
+	{
+		KeyReused, groupHost,
+		"the idempotency key belongs to an earlier call with other arguments; nothing was done",
+		Minor, true, RetryNever,
+	},
+	{
+		AnswerDropped, groupHost,
+		"the call with this idempotency key has ended, and its answer is not kept; call.outcome has the rest",
+		Minor, true, RetryNever,
+	},
 
 	{
 		WorkerLost, groupFleet,

@@ -21,5 +21,6 @@ func Primitives() []*primitives.Primitive {
 		runtimeAgentStop,
 		runtimeAgentUserMessage,
 		runtimeAgentMemoryClear,
+		callOutcome,
 	}
 }

@@ -30,6 +30,7 @@ type Session interface {
 	TabControl
 	Storage
 	CallLog
+	Outcomes
 	Announcing
 	OverlayWatching
 
@@ -73,6 +74,12 @@ type CallLog interface {
 	// NameSession gives the session a name, SessionName returns it: "" before.
 	NameSession(name string)
 	SessionName() string
+}
+
+// Outcomes are what became of the calls of a session that carried an idempotency key.
+type Outcomes interface {
+	// Outcome is what became of the call with a key.
+	Outcome(key string) Outcome
 }
 
 // Storage is what a session knows of the storage its maps came from. Answers

@@ -51,6 +51,9 @@ type Call struct {
 	Watcher string
 	// Next: the Watcher's next action follows at once, and tells what this one brings later.
 	Next bool
+	// IdempotencyKey, when not "", says which act of its caller this is. A call of one session that comes again with
+	// the key of an earlier one acts no second time: it gets the answer of that one. Calls that only read ignore it.
+	IdempotencyKey string
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)
@@ -120,6 +123,10 @@ type Reply struct {
 	// look like that steps found, and targets that the action went on with in place of
 	// one that found nothing. Only when Call.Appearance asks.
 	Remembered, Repairs json.RawMessage
+	// Repeated: the answer is that of an earlier call with the same IdempotencyKey. This one did nothing.
+	Repeated bool
+	// Started: the call began to run. One that did not has done nothing.
+	Started bool
 	// URL is the page's address after the call.
 	URL      string
 	Duration time.Duration
