@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"primitives": {
 		"internal/lazyregexp",
 		"primitives/arguments", "primitives/fault", "primitives/quirks", "primitives/schema",
-		"primitives/upstream", "primitives/effect",
+		"primitives/upstream", "primitives/effect", "primitives/pagetool",
 	},
 	"primitives/entries": {},
 	"primitives/keys":    {"primitives", "primitives/fault", "primitives/quirks"},
@@ -116,7 +116,11 @@ var mayImport = map[string][]string{
 		"primitives", "primitives/actionability", "primitives/arguments",
 		"primitives/fault", "primitives/locator", "primitives/quirks",
 	},
-	"primitives/emulate": {"primitives", "primitives/fault"},
+	"primitives/emulate":  {"primitives", "primitives/fault"},
+	"primitives/pagetool": {},
+	"primitives/webmcp": {
+		"primitives/pagetool", "primitives", "primitives/address", "primitives/fault", "primitives/schema",
+	},
 	"primitives/files": {
 		"primitives", "primitives/actionability", "primitives/fault", "primitives/entries",
 		"primitives/locator", "internal/jsonout",
@@ -249,6 +253,7 @@ var mayImport = map[string][]string{
 		"primitives/page", "internal/idempotency", "primitives/effect",
 	},
 	"runtime/browser/cdp":        {"primitives/fault"},
+	"runtime/browser/webmcp":     {"primitives/pagetool", "primitives", "primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/route":      {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/truncate":   {"internal/lazyregexp", "primitives/address"},
@@ -282,6 +287,7 @@ var mayImport = map[string][]string{
 		"runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page",
 		"runtime/browser/pasteboard", "runtime/browser/route", "runtime/browser/storage",
+		"runtime/browser/webmcp", "primitives/pagetool",
 	},
 	// roles, names and states beside the browser's, for tests
 	"internal/testing/axtest":      {"primitives", "primitives/catalog"},

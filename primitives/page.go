@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/primitives/fault"
+	"github.com/outrider-run/outrider/primitives/pagetool"
 )
 
 // FrameID names a frame of a tab. The empty id is the main frame.
@@ -125,6 +126,7 @@ type Page interface {
 	EmulatedPage
 	FilePage
 	ActedPage
+	pagetool.Page
 }
 
 // TextTaker is an out of Page.Call for a page call that answers text besides its

@@ -119,7 +119,11 @@ func runHostCase(t *testing.T, c hostCase, pages, rel, profile string) {
 	if strings.HasPrefix(rel, "clipboard/") { // what the browser's own clipboard has
 		opening = launched
 	}
-	h := opening(t, runtime.Options{Open: []string{pages + rel}, Quirks: set})
+	opts := runtime.Options{Open: []string{pages + rel}, Quirks: set}
+	if strings.HasPrefix(rel, "webmcp/") {
+		opening, opts.Browser.PageTools = launched, true
+	}
+	h := opening(t, opts)
 	events := make(chan runtime.Event, 200)
 	defer h.Subscribe(func(ev runtime.Event) {
 		select {

@@ -40,6 +40,7 @@ type browserFlags struct {
 	downloadDir, tabMemory, maxState                        string
 	maxTabs                                                 int
 	pacing                                                  time.Duration
+	webMCP                                                  bool
 	secrets                                                 []string
 	httpCredentials                                         []string
 	recording                                               recordingFlags
@@ -80,6 +81,9 @@ func (a *app) addBrowserFlags(cmd *cobra.Command) {
 	listVar(f, &b.uploadDirs, "upload-dir", "folder whose files may be uploaded (repeatable; default: none)")
 	f.StringVar(&b.downloadDir, "download-dir", "", "folder for downloads (default: downloads are refused)")
 	f.BoolVar(&b.noSandbox, "no-sandbox", false, "run the browser without its sandbox (implied for root)")
+	f.BoolVar(
+		&b.webMCP, "webmcp", false, "let pages declare tools for agents (WebMCP; in Chromium; pages can see it)",
+	)
 	f.StringVar(
 		&b.profile, "profile", quirks.StrictProfile,
 		"strict, or extension: behave as the upstream Chrome extension does",
@@ -179,6 +183,7 @@ func (a *app) readingOptions(s hostSettings) (out runtime.Options, err error) {
 		Timezone:        b.timezone,
 		Proxy:           b.proxy,
 		NoSandbox:       b.noSandbox,
+		PageTools:       b.webMCP,
 		Logger:          a.log,
 		AllowOrigins:    b.allowOrigins,
 		BlockOrigins:    b.blockOrigins,

@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/session"
 	"github.com/outrider-run/outrider/primitives/storage"
 	"github.com/outrider-run/outrider/primitives/text"
+	"github.com/outrider-run/outrider/primitives/webmcp"
 )
 
 // Family is one folder below primitives.
@@ -49,6 +50,7 @@ func Families() []Family {
 		{"session", "pacing, the log, tasks", session.Primitives()},
 		{"storage", "cookies, storage state, files of maps", storage.Primitives()},
 		{"text", "typing, inserting and selecting text", text.Primitives()},
+		{"webmcp", "tools that pages declare for agents", webmcp.Primitives()},
 	}
 }
 

@@ -194,6 +194,7 @@ func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 		NoSandbox:       b.noSandbox,
 		ExtraArgs:       b.opts.ExtraArgs,
 		NoSpareRenderer: b.opts.NoSpareRenderer,
+		PageTools:       b.opts.PageTools,
 		Secrets:         b.opts.Secrets,
 		OnWatchdogLost:  b.watchdogLost,
 	})

@@ -70,6 +70,9 @@ type Options struct {
 	// NoSandbox turns Chromium's sandbox off. It is implied where Chromium
 	// refuses to start with it: for root on Linux. See launch.NeedsNoSandbox.
 	NoSandbox bool
+	// PageTools has pages declare tools for agents (WebMCP, a feature that Chromium has and the headless shell lacks),
+	// and knows those of every tab. Pages can see that it is on.
+	PageTools bool
 	// NoSpareRenderer is for tabs that show few documents: see launch.Options.
 	NoSpareRenderer bool
 	// ExtraArgs are appended to the command line, so they win over ours.
@@ -133,6 +136,8 @@ func (o Options) Find() (launch.Found, error) {
 		needs = "windows (--headed)"
 	case o.UserDataDir != "":
 		needs = "the lock of a profile that is kept (--user-data-dir)"
+	case o.PageTools:
+		needs = "tools that pages declare (--webmcp)"
 	case o.OnPerson != nil:
 		needs = "reports of what a person does in frames and other tabs (record)"
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/page"
 	"github.com/outrider-run/outrider/runtime/browser/route"
 	"github.com/outrider-run/outrider/runtime/browser/storage"
+	"github.com/outrider-run/outrider/runtime/browser/webmcp"
 )
 
 // Tab is one page of the browser with its frames. It is put together from the rooms
@@ -30,7 +31,8 @@ type Tab struct {
 	console  *console.Log
 	store    *storage.Store
 	emulator *emulate.Emulator
-	cast     *screencast // nil without Watch.Picture
+	cast     *screencast   // nil without Watch.Picture
+	tools    *webmcp.Tools // nil without Options.PageTools
 
 	browser *Browser
 	context string // browser context
@@ -63,6 +65,9 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t.console = console.New(b.client, t.Page)
 	t.store = storage.New(own, t.Page, neighbours{t})
 	t.emulator = emulate.New(own, t.Page, t.traffic, &b.agent, b.emulation())
+	if b.opts.PageTools {
+		t.tools = webmcp.New(b.client, t.Page, (*observer)(t).Changed)
+	}
 	t.watched(b.opts.Watch)
 	return t
 }
@@ -75,6 +80,7 @@ func (t *Tab) sessionCommands(s *cdp.Session) []cdp.Command {
 	out := t.traffic.SessionCommands(s)
 	out = append(out, t.console.SessionCommands(s)...)
 	out = append(out, t.cast.SessionCommands(s)...)
+	out = append(out, t.tools.SessionCommands(s)...)
 	out = append(out, t.browser.offline.SessionCommands(s)...)
 	out = append(out, t.browser.routesOf(t.context).SessionCommands(s)...)
 	if script := t.browser.opts.Script; script != nil {
@@ -93,6 +99,14 @@ func (t *Tab) handleEvent(s *cdp.Session, method, params []byte) {
 		t.onAuthRequired(s, params)
 	case "Page.screencastFrame":
 		t.cast.HandleEvent(s, params)
+	case "WebMCP.toolsAdded", "WebMCP.toolsRemoved", "WebMCP.toolResponded":
+		t.tools.HandleEvent(s, method, params)
+	case "Page.frameNavigated":
+		t.tools.Navigated(params)
+		t.Page.HandleEvent(s, method, params)
+	case "Page.frameDetached":
+		t.tools.Detached(params)
+		t.Page.HandleEvent(s, method, params)
 	case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
 		t.console.HandleEvent(method, params)
 	default:

@@ -34,6 +34,8 @@ type siteListing struct {
 	// Context is documentation that the maps offer for where the page stands. It
 	// permits nothing.
 	Context []sites.ContextBlock `json:"context"`
+	// PageTools are the tools that the page itself declares. What they say is its own word.
+	PageTools []json.RawMessage `json:"page_tools,omitempty"`
 	// ContextDropped counts blocks beyond the limits.
 	ContextDropped int `json:"context_dropped,omitempty"`
 	// StatesUnknown is why the states could not be observed.
@@ -139,6 +141,7 @@ func (x *Tool) siteList(ctx context.Context, c siteaction.Caller, in arguments) 
 	if out.Context == nil {
 		out.Context = []sites.ContextBlock{}
 	}
+	out.PageTools = pageTools(ctx, c, page)
 	handlers := map[string]*fault.Error{}
 	for _, r := range rows {
 		out.Actions = append(out.Actions, x.listAction(ctx, o, url, r, seen, handlers))

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -127,6 +128,9 @@ func (x *Tool) Answer(ctx context.Context, c siteaction.Caller, args json.RawMes
 		action, arguments, err := in.target()
 		if err != nil {
 			return call.Reply{Err: err}
+		}
+		if name, ok := strings.CutPrefix(action, pageToolPrefix); ok && !x.declared(ctx, c, action) {
+			return callPageTool(ctx, c, name, arguments)
 		}
 		return x.actions.Run(ctx, c, action, arguments)
 	}

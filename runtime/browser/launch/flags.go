@@ -84,6 +84,9 @@ func commandLine(o *Options, dir string) []string {
 	if o.Locale != "" {
 		args = append(args, "--lang="+o.Locale, "--accept-lang="+o.Locale)
 	}
+	if o.PageTools {
+		args = append(args, "--enable-features=WebMCP")
+	}
 	if o.Proxy != "" {
 		args = append(args, "--proxy-server="+o.Proxy)
 	}

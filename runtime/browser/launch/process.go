@@ -52,6 +52,8 @@ type Options struct {
 	// NoSpareRenderer has Chromium keep no renderer ready for the next document of each browser context. Each
 	// costs 50 ms of a processor, and saves them where a tab goes to another site.
 	NoSpareRenderer bool
+	// PageTools turns on the feature by which pages declare tools for agents.
+	PageTools bool
 	// ExtraArgs are appended to the command line, so they win over ours.
 	ExtraArgs []string
 	// Secrets are texts that no variable of the browser's environment may hold.
