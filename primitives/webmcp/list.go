@@ -101,7 +101,7 @@ var list = primitives.Define("webmcp.list", func(
 	if len(all) == 0 {
 		has, err := p.Evaluate(ctx, `typeof document.modelContext === "object"`)
 		if err == nil && string(has) == "false" {
-			out.Unavailable = "there is no document.modelContext: the context is not secure, or the browser has no WebMCP"
+			out.Unavailable = "no document.modelContext: the context is not secure, or the browser has no WebMCP"
 		}
 	}
 	others := map[string]int{}
