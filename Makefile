@@ -19,7 +19,7 @@ test quick test-long compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOF
 BROWSERS = OUTRIDER_CHROMIUM="$$(scripts/ensure-chromium)" && OUTRIDER_HEADLESS_SHELL="$$(scripts/ensure-chromium shell)" && \
 	export OUTRIDER_CHROMIUM OUTRIDER_HEADLESS_SHELL
 
-.PHONY: help quick test-long axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-growth lint generate check build install
+.PHONY: help quick test-long axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-heavy bench-growth lint generate check build install
 
 # help lists what make can do.
 help:
@@ -33,7 +33,7 @@ help:
 	@echo 'make generate       writes generated code and pages'
 	@echo 'make build          bin/outrider; make install puts it where go install does'
 	@echo 'make race           all tests with the race detector; make loaded: beside $(BUSY) busy processes'
-	@echo 'make bench          benchmarks; bench-browser, bench-guard, bench-ratios, bench-drivers, bench-growth'
+	@echo 'make bench          benchmarks; bench-browser, bench-guard, bench-ratios, bench-drivers, bench-heavy, bench-growth'
 	@echo 'make peers          compares with the upstream extension and bridge'
 	@echo 'make agents         scripted agents on applications of npm and PyPI'
 	@echo 'make drift repair record-packages learned init-pages axe   measures on packages of npm'
@@ -131,6 +131,20 @@ bench-drivers:
 		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core @playwright/mcp && export PLAYWRIGHT_DIR="$$dir" || true; } && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_DRIVERS="$(abspath $(DRIVERS_PAGE))" OUTRIDER_DRIVERS_ABOUT="$(ABOUT)" \
 		$(GO) test -run '^$$' -bench Drivers -benchtime $(DRIVERS_ROUNDS)x -timeout 60m ./runtime/browser
+
+# bench-heavy goes to heavy pages over MCP with Outrider and three other servers, and writes docs/heavy-pages.md. Without
+# npm it is skipped. It is for an idle machine.
+HEAVY_ROUNDS ?= 12
+HEAVY_PAGE ?= docs/heavy-pages.md
+HEAVY_LIBRARIES = ag-grid-community handsontable monaco-editor swagger-ui-dist grapesjs three
+HEAVY_SERVERS = @playwright/mcp@latest chrome-devtools-mcp@latest agent-browser@latest
+bench-heavy:
+	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
+		{ $(GO) build -trimpath -o "$$dir/outrider" ./cmd/outrider && export OUTRIDER_PROGRAM="$$dir/outrider" || true; } && \
+		{ npm install --silent --no-audit --no-fund --prefix "$$dir" $(HEAVY_LIBRARIES) $(HEAVY_SERVERS) && \
+			export HEAVY_PACKAGES="$$dir" || true; } && \
+		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_HEAVY="$(abspath $(HEAVY_PAGE))" OUTRIDER_DRIVERS_ABOUT="$(ABOUT)" \
+		$(GO) test -run '^$$' -bench Heavy -benchtime $(HEAVY_ROUNDS)x -timeout 60m -v ./runtime/browser
 
 # bench-growth measures how time and memory grow, and writes docs/growth.md with its pictures.
 # OUTRIDER_GROWTH_CALLS, _NAVIGATIONS and _CYCLES make the sessions longer. ABOUT says what machine it was, and

@@ -123,15 +123,16 @@ func BenchmarkDrivers(b *testing.B) {
 		),
 		startDriver(
 			b, "Outrider over MCP", absent("OUTRIDER_PROGRAM", "its program was not built"),
-			"node", "../../testdata/drivers/mcp.mjs", os.Getenv("OUTRIDER_PROGRAM"), "mcp",
+			overMCP(os.Getenv("OUTRIDER_PROGRAM"), "mcp")...,
 		),
 		startDriver(
 			b, "@playwright/mcp", absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"),
-			append([]string{"node", "../../testdata/drivers/mcp.mjs"}, playwrightMCP(b)...)...,
+			overMCP(playwrightMCP(b, os.Getenv("PLAYWRIGHT_DIR"))...)...,
 		),
 	}
-	for _, overMCP := range others[2:] {
-		overMCP.does = []string{"navigate", "first", "click", "fill", "snapshot", "cold"}
+	others[3].version = packageVersion(os.Getenv("PLAYWRIGHT_DIR"), others[3].name)
+	for _, server := range others[2:] {
+		server.does = []string{"navigate", "first", "click", "fill", "snapshot", "cold"}
 	}
 	base := peerServer(b)
 	p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: base, tab: browsertest.Tab(b)}
@@ -338,20 +339,36 @@ func BenchmarkDrivers(b *testing.B) {
 	}
 }
 
-// playwrightMCP is the command of Playwright's server, where npm has installed it.
-func playwrightMCP(b *testing.B) []string {
+// overMCP is the command of a driver that works with an MCP server.
+func overMCP(server ...string) []string {
+	return append([]string{"node", "../../testdata/drivers/mcp.mjs"}, server...)
+}
+
+// playwrightMCP is the command of Playwright's server, which npm has installed in a folder.
+func playwrightMCP(b *testing.B, folder string) []string {
 	found, err := launch.Find("", "")
 	if err != nil {
 		b.Fatal(err)
 	}
 	command := []string{
-		"node", filepath.Join(os.Getenv("PLAYWRIGHT_DIR"), "node_modules", "@playwright", "mcp", "cli.js"),
+		"node", filepath.Join(folder, "node_modules", "@playwright", "mcp", "cli.js"),
 		"--headless", "--isolated", "--executable-path", found.Path,
 	}
 	if os.Geteuid() == 0 {
 		command = append(command, "--no-sandbox")
 	}
 	return command
+}
+
+// packageVersion is the version of a package that npm has installed in a folder: servers may tell that of what they are
+// made of.
+func packageVersion(folder, name string) string {
+	var p struct{ Version string }
+	text, err := os.ReadFile(filepath.Join(folder, "node_modules", filepath.FromSlash(name), "package.json"))
+	if err != nil || json.Unmarshal(text, &p) != nil {
+		return ""
+	}
+	return p.Version
 }
 
 func names(drivers []*driver) []string {
@@ -380,14 +397,7 @@ type driverTable struct {
 
 func (t *driverTable) markdown(program string, others []*driver) []byte {
 	var out bytes.Buffer
-	version := "of an unknown version"
-	if said, err := exec.Command(program, "--version").Output(); err == nil {
-		version = strings.TrimSpace(string(said))
-		if name, number, ok := strings.Cut(version, " "); ok {
-			number, _, _ = strings.Cut(number, " ")
-			version = name + " " + number
-		}
-	}
+	version := programVersion(program)
 	fmt.Fprintf(&out, "# Beside other drivers\n\nThe same work in raw CDP, with Outrider and with other drivers, in "+
 		"one run whose turns are shuffled.\n"+
 		"`make bench-drivers` measures and writes this page.\n\n%s\n\n",
@@ -437,6 +447,20 @@ func (t *driverTable) markdown(program string, others []*driver) []byte {
 		` and for the actions that a click starts. Outrider does a hit test before and during it.
 `)
 	return out.Bytes()
+}
+
+// programVersion is the name and the version of a browser's program.
+func programVersion(program string) string {
+	said, err := exec.Command(program, "--version").Output()
+	if err != nil {
+		return "Chromium of an unknown version"
+	}
+	version := strings.TrimSpace(string(said))
+	if name, number, ok := strings.Cut(version, " "); ok {
+		number, _, _ = strings.Cut(number, " ")
+		version = name + " " + number
+	}
+	return version
 }
 
 func milliseconds(d time.Duration) string {

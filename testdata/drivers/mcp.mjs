@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 // mcp does over the Model Context Protocol what main.go and playwright.mjs beside it do in their own programs; the
 // lines are the same. Its arguments are the command of a server, over standard input and output. It needs node, and
-// knows the tools of Outrider and of @playwright/mcp by their names.
+// knows the tools of Outrider, @playwright/mcp, chrome-devtools-mcp and agent-browser by their names.
+//
+// For heavy pages there are further lines: look takes a snapshot, press clicks the button that it shows and write TEXT
+// fills the field, each by the ref that the snapshot has; size is how many characters the snapshot has.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +17,9 @@ class Server {
   static async start(command) {
     const server = new Server();
     server.folder = await mkdtemp(path.join(tmpdir(), 'drivers-')); // servers write files where they are started
-    server.process = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'ignore'], cwd: server.folder });
+    server.process = spawn(command[0], command.slice(1), {
+      stdio: ['pipe', 'pipe', 'ignore'], cwd: server.folder, env: { ...process.env, ...agentBrowserEnv(server.folder) },
+    });
     server.waiting = new Map();
     server.last = 0;
     const ended = (error) => {
@@ -35,7 +40,11 @@ class Server {
     });
     server.send({ method: 'notifications/initialized' });
     const { tools } = await server.ask('tools/list', {});
-    server.ops = tools.some(({ name }) => name === 'browser_navigate') ? playwright : outrider;
+    const has = (name) => tools.some((tool) => tool.name === name);
+    server.ops = outrider;
+    if (has('browser_navigate')) server.ops = playwright;
+    if (has('navigate_page')) server.ops = devTools;
+    if (has('agent_browser_open')) server.ops = agentBrowser;
     return server;
   }
 
@@ -59,6 +68,7 @@ class Server {
   }
 
   async end() {
+    await this.ops.close?.(this);
     await new Promise((resolve) => {
       this.process.on('exit', resolve);
       this.process.stdin.end();
@@ -72,11 +82,14 @@ const outrider = {
   click: (s) => s.call('act', { action: 'click', locator: { selector: '#go' } }),
   fill: (s) => s.call('act', { action: 'fill', locator: { selector: '#name' }, text }),
   snapshot: (s) => s.call('snapshot', {}),
+  press: (s) => s.call('act', { action: 'click', ref: s.refs.go }),
+  write: (s, words) => s.call('act', { action: 'fill', ref: s.refs.name, text: words }),
 };
 
 /** refOf is the name that a snapshot gives to the first element of a role. */
 const refOf = (snapshot, role) => {
-  const found = new RegExp(`- ${role}[^\\n]*\\[ref=([a-z0-9]+)\\]`).exec(snapshot);
+  const found = new RegExp(`- ${role}[^\\n]*\\[ref=([a-z0-9]+)\\]`).exec(snapshot) ??
+    new RegExp(`uid=(\\S+) ${role}`).exec(snapshot);
   if (!found) throw new Error(`the snapshot has no ${role}`);
   return found[1];
 };
@@ -94,7 +107,33 @@ const playwright = {
   click: (s) => s.call('browser_click', { element: 'the button', target: s.refs.go }),
   fill: (s) => s.call('browser_type', { element: 'the field', target: s.refs.name, text }),
   snapshot: (s) => s.call('browser_snapshot', {}),
+  press: (s) => s.call('browser_click', { element: 'the button', target: s.refs.go }),
+  write: (s, words) => s.call('browser_type', { element: 'the field', target: s.refs.name, text: words }),
 };
+
+const devTools = {
+  async navigate(s, url) {
+    s.pageId ??= Number(/^(\d+):/m.exec(await s.call('list_pages', {}))[1]);
+    return s.call('navigate_page', { pageId: s.pageId, type: 'url', url });
+  },
+  snapshot: (s) => s.call('take_snapshot', { pageId: s.pageId }),
+  press: (s) => s.call('click', { pageId: s.pageId, uid: s.refs.go }),
+  write: (s, words) => s.call('fill', { pageId: s.pageId, uid: s.refs.name, value: words }),
+};
+
+const agentBrowser = {
+  navigate: (s, url) => s.call('agent_browser_open', { url }),
+  snapshot: (s) => s.call('agent_browser_snapshot', {}),
+  press: (s) => s.call('agent_browser_click', { selector: `@${s.refs.go}` }),
+  write: (s, words) => s.call('agent_browser_fill', { selector: `@${s.refs.name}`, text: words }),
+  close: (s) => s.call('agent_browser_close', {}),
+};
+
+/** agentBrowserEnv gives it the browser of the others, and a place of its own for its process in the background. */
+const agentBrowserEnv = (folder) => ({
+  AGENT_BROWSER_EXECUTABLE_PATH: process.env.OUTRIDER_BROWSER, AGENT_BROWSER_SOCKET_DIR: folder,
+  AGENT_BROWSER_NO_VERSION_CHECK: '1', AGENT_BROWSER_ARGS: process.getuid?.() === 0 ? '--no-sandbox' : '',
+});
 
 const timed = async (action) => {
   const began = performance.now();
@@ -127,12 +166,21 @@ const lines = {
     wanted(took[1].length > 5_000, `a snapshot of ${took[1].length}`);
     return took;
   },
+  async look(s) {
+    const took = await timed(() => s.ops.snapshot(s));
+    s.size = took[1].length;
+    s.refs = { go: refOf(took[1], 'button "Refresh"'), name: refOf(took[1], 'textbox "Quick filter"') };
+    return took;
+  },
+  size: async (s) => [s.size],
+  press: (s) => timed(() => s.ops.press(s)),
+  write: (s, words) => timed(() => s.ops.write(s, words)),
 };
 
 const command = process.argv.slice(2);
 let one = null;
 for await (const line of createInterface({ input: process.stdin })) {
-  const [op, arg] = line.split(' ');
+  const [op, arg] = line.split(/ (.*)/);
   let answer;
   try {
     if (op === 'version') {
