@@ -99,32 +99,46 @@ func (s *CDPSession) CallIn(ctx context.Context, session, method string, params,
 // Events iterates over the events with these names, all without one, that come after the call. It ends with ctx or
 // with the session. A reader that falls behind by more than 16,384 events misses the oldest. It is for one iteration.
 func (s *CDPSession) Events(ctx context.Context, methods ...string) iter.Seq[CDPEvent] {
+	q := s.subscribe(methods...)
+	context.AfterFunc(ctx, func() { s.forget(q) })
+	return func(yield func(CDPEvent) bool) {
+		defer s.forget(q)
+		for {
+			e, ok := s.await(ctx, q)
+			if !ok || !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// subscribe is a queue of the events with these names, all without one, that come from here on.
+func (s *CDPSession) subscribe(methods ...string) *cdpQueue {
 	q := &cdpQueue{methods: methods, wake: make(chan struct{}, 1)}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.waiting[q] = true
-	s.mu.Unlock()
-	forget := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.waiting, q)
-	}
-	context.AfterFunc(ctx, forget)
-	return func(yield func(CDPEvent) bool) {
-		defer forget()
-		for {
-			if e, ok := s.next(q); ok {
-				if !yield(e) {
-					return
-				}
-				continue
-			}
-			select {
-			case <-q.wake:
-			case <-ctx.Done():
-				return
-			case <-s.session.Done():
-				return
-			}
+	return q
+}
+
+func (s *CDPSession) forget(q *cdpQueue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, q)
+}
+
+// await is the next event of a queue. ok is false when ctx or the session ends before one comes.
+func (s *CDPSession) await(ctx context.Context, q *cdpQueue) (e CDPEvent, ok bool) {
+	for {
+		if e, ok := s.next(q); ok {
+			return e, true
+		}
+		select {
+		case <-q.wake:
+		case <-ctx.Done():
+			return CDPEvent{}, false
+		case <-s.session.Done():
+			return CDPEvent{}, false
 		}
 	}
 }

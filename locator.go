@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/outrider-run/outrider/client"
 	"github.com/outrider-run/outrider/internal/jsonout"
@@ -427,7 +428,31 @@ func (l Locator) Text(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return e.Text, nil
+	return whole(e.Text)
+}
+
+// longestText is the most that is read of one element, in UTF-16 units.
+const longestText = 100_000
+
+// whole is text, or an error where the page has more of it than is read.
+func whole(text string) (string, error) {
+	if len(text) < longestText || len(utf16.Encode([]rune(text))) < longestText {
+		return text, nil
+	}
+	e := fault.New(fault.PayloadTooLarge, "the element has more than %d characters", longestText)
+	return "", fromFault(e.Next("read its parts, or the page with Tab.Text or Tab.HTML"))
+}
+
+// HTML is the HTML of the element with what is inside.
+func (l Locator) HTML(ctx context.Context) (string, error) {
+	type part struct {
+		HTML string `as:"html"`
+	}
+	p, err := Extract[part](ctx, l)
+	if err != nil {
+		return "", err
+	}
+	return whole(p.HTML)
 }
 
 // Value is what a control holds now; invalid_input of what has none.
@@ -519,5 +544,5 @@ func (l Locator) Screenshot(ctx context.Context) ([]byte, error) {
 	if err := l.usable(); err != nil {
 		return nil, err
 	}
-	return l.tab.screenshot(ctx, client.BrowserScreenshotArgs{Locator: &l.query, TimeoutMS: l.wait(ctx)})
+	return l.tab.ScreenshotWith(ctx, client.BrowserScreenshotArgs{Locator: &l.query, TimeoutMS: l.wait(ctx)})
 }

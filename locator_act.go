@@ -44,6 +44,15 @@ func (l Locator) DoubleClick(ctx context.Context) error {
 	return err
 }
 
+// Tap touches the element with one finger.
+func (l Locator) Tap(ctx context.Context) error {
+	if err := l.usable(); err != nil {
+		return err
+	}
+	_, err := client.PointerTap(ctx, l.caller(), client.PointerTapArgs{Locator: &l.query, TimeoutMS: l.wait(ctx)})
+	return err
+}
+
 // Fill replaces what a control or an editor holds.
 func (l Locator) Fill(ctx context.Context, text string) error {
 	if err := l.usable(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -89,6 +90,9 @@ type HTTPCredentials struct {
 	Name, Secret string
 }
 
+// Temporary is a [BrowserOptions.DownloadDir] that goes with the session.
+const Temporary = browser.TemporaryDownloads
+
 // BrowserOptions say which browser a session uses and how.
 type BrowserOptions struct {
 	// Path of the browser, or "shell" for the headless shell of Chromium, or "chromium" for Chrome or Chromium.
@@ -97,8 +101,13 @@ type BrowserOptions struct {
 	// Headed shows the browser's window.
 	Headed bool
 	// Attach is the address of a running Chrome, http://host:port or ws://...
-	// Nothing is launched then, and Close leaves the browser open.
-	Attach string
+	// Nothing is launched then, and Close leaves the browser open. AttachHeader
+	// goes with the request, such as Authorization.
+	Attach       string
+	AttachHeader http.Header
+	// Flags are more flags for the browser, such as --disable-gpu. They win over
+	// those of this package, and can make it fail.
+	Flags []string
 	// UserDataDir is a profile to use and to keep. Default: a new one that is
 	// removed at the end.
 	UserDataDir string
@@ -121,7 +130,7 @@ type BrowserOptions struct {
 	UploadDirs []string
 	// HTTPCredentials sign in to servers that ask for a name and a password.
 	HTTPCredentials []HTTPCredentials
-	// DownloadDir is the folder for downloads. Default: they are refused.
+	// DownloadDir is the folder for downloads, or Temporary. Default: they are refused.
 	DownloadDir string
 }
 
@@ -136,9 +145,9 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		return runtime.Options{}, invalidOption("Profile", "is %q: expected %q or %q", o.Profile, Strict, Extension)
 	}
 	b := o.Browser
-	if b.Attach != "" && (b.Proxy != "" || len(b.AllowOrigins)+len(b.BlockOrigins)+len(b.InsecureOrigins) > 0 ||
-		b.UserDataDir != "" || b.Path != "") {
-		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, UserDataDir, Proxy, "+
+	lists := len(b.Flags) + len(b.AllowOrigins) + len(b.BlockOrigins) + len(b.InsecureOrigins)
+	if b.Attach != "" && (b.Proxy != "" || lists > 0 || b.UserDataDir != "" || b.Path != "") {
+		return runtime.Options{}, invalidOption("Browser.Attach", "goes with none of Path, Flags, UserDataDir, Proxy, "+
 			"AllowOrigins, BlockOrigins, InsecureOrigins: they need a browser that is launched")
 	}
 	if err := browser.CheckOrigins(b.InsecureOrigins...); err != nil {
@@ -198,6 +207,8 @@ func (o Options) runtimeOptions(watchdogLost func(error)) (runtime.Options, erro
 		Path:            b.Path,
 		Headed:          b.Headed,
 		Attach:          b.Attach,
+		AttachHeader:    b.AttachHeader,
+		ExtraArgs:       b.Flags,
 		UserDataDir:     b.UserDataDir,
 		Locale:          b.Locale,
 		Timezone:        b.Timezone,

@@ -2,6 +2,7 @@ package outrider
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"time"
 
@@ -21,6 +22,55 @@ func (t *Tab) Goto(ctx context.Context, address string) (status int, err error) 
 // Reload loads the page again and waits as Goto does.
 func (t *Tab) Reload(ctx context.Context) error {
 	_, err := client.BrowserNavigate(ctx, t, client.BrowserNavigateArgs{Reload: true})
+	return err
+}
+
+// Back goes back in the history and waits as Goto does. Where there is no entry before, it is navigation_failed.
+func (t *Tab) Back(ctx context.Context) error { return t.history(ctx, "back") }
+
+// Forward goes forward in the history and waits as Goto does. Where there is no entry after, it is navigation_failed.
+func (t *Tab) Forward(ctx context.Context) error { return t.history(ctx, "forward") }
+
+func (t *Tab) history(ctx context.Context, action string) error {
+	_, err := client.PageHistory(ctx, t, client.PageHistoryArgs{Action: action})
+	return err
+}
+
+// SetContent makes an HTML document the content of the page, at the address that it has.
+func (t *Tab) SetContent(ctx context.Context, html string) error {
+	const write = `html => { document.open(); document.write(html); document.close(); return true }`
+	_, err := Evaluate[bool](ctx, t, write, html)
+	if err != nil {
+		return err
+	}
+	return t.waitFor(ctx, client.PageWaitCondition{Load: "load"})
+}
+
+// HTML is the HTML of the document as it is now, without its frames.
+func (t *Tab) HTML(ctx context.Context) (string, error) {
+	s, err := t.OpenCDP(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	var document struct {
+		Root struct {
+			NodeID int `json:"nodeId"`
+		} `json:"root"`
+	}
+	if err := s.Call(ctx, "DOM.getDocument", map[string]int{"depth": 0}, &document); err != nil {
+		return "", err
+	}
+	var out struct {
+		OuterHTML string `json:"outerHTML"`
+	}
+	err = s.Call(ctx, "DOM.getOuterHTML", map[string]int{"nodeId": document.Root.NodeID}, &out)
+	return out.OuterHTML, err
+}
+
+// Type types text at the focus, one key after the other.
+func (t *Tab) Type(ctx context.Context, text string) error {
+	_, err := client.TextType(ctx, t, client.TextTypeArgs{Text: text, Trusted: true})
 	return err
 }
 
@@ -50,15 +100,35 @@ func (t *Tab) Snapshot(ctx context.Context) (string, error) {
 
 // Screenshot is a PNG of what the viewport shows.
 func (t *Tab) Screenshot(ctx context.Context) ([]byte, error) {
-	return t.screenshot(ctx, client.BrowserScreenshotArgs{})
+	return t.ScreenshotWith(ctx, client.BrowserScreenshotArgs{})
 }
 
 // FullScreenshot is a PNG of the whole page.
 func (t *Tab) FullScreenshot(ctx context.Context) ([]byte, error) {
-	return t.screenshot(ctx, client.BrowserScreenshotArgs{FullPage: true})
+	return t.ScreenshotWith(ctx, client.BrowserScreenshotArgs{FullPage: true})
 }
 
-func (t *Tab) screenshot(ctx context.Context, arguments client.BrowserScreenshotArgs) ([]byte, error) {
+// largestPDF is the most that page.pdf takes as a limit, in bytes.
+const largestPDF = 50_000_000
+
+// PDF prints the page.
+func (t *Tab) PDF(ctx context.Context) ([]byte, error) { return t.PDFWith(ctx, client.PagePDFArgs{}) }
+
+// PDFWith prints the page with a paper, margins, pages and so on.
+func (t *Tab) PDFWith(ctx context.Context, how client.PagePDFArgs) ([]byte, error) {
+	if how.MaxBytes == 0 {
+		how.MaxBytes = largestPDF
+	}
+	r, err := client.PagePDF(ctx, t, how)
+	if err != nil {
+		return nil, err
+	}
+	data, err := base64.StdEncoding.DecodeString(r.Base64)
+	return data, fromFault(err)
+}
+
+// ScreenshotWith is a picture with options, such as a JPEG of the whole page.
+func (t *Tab) ScreenshotWith(ctx context.Context, arguments client.BrowserScreenshotArgs) ([]byte, error) {
 	r, err := client.BrowserScreenshot(ctx, t, arguments)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 )
@@ -12,7 +14,8 @@ import (
 // RouteWriter is the http.ResponseWriter that a handler of [Tab.Route] gets.
 type RouteWriter interface {
 	http.ResponseWriter
-	// Continue lets the request go to its server, whatever else is written.
+	// Continue lets the request go to its server, whatever else is written, with the method, the address, the header
+	// and the body that the handler has given r.
 	Continue()
 	// Abort fails the request.
 	Abort()
@@ -64,14 +67,7 @@ func (t *Tab) Route(
 
 // answer has a handler answer one request. One that panics fails it.
 func (s *CDPSession) answer(ctx context.Context, e CDPEvent, handler func(RouteWriter, *http.Request), t *Tab) {
-	var in struct {
-		ID      string `json:"requestId"`
-		Request struct {
-			URL, Method string
-			Headers     map[string]string
-			PostData    string `json:"postData"`
-		} `json:"request"`
-	}
+	var in pausedRequest
 	if err := decode(e.Params, &in); err != nil {
 		return
 	}
@@ -81,6 +77,7 @@ func (s *CDPSession) answer(ctx context.Context, e CDPEvent, handler func(RouteW
 		for name, value := range in.Request.Headers {
 			r.Header.Set(name, value)
 		}
+		in.read = r.Clone(ctx)
 		r.RequestURI = r.URL.RequestURI()
 		w.handled(handler, r, t)
 	} else {
@@ -88,7 +85,7 @@ func (s *CDPSession) answer(ctx context.Context, e CDPEvent, handler func(RouteW
 	}
 	switch w.outcome {
 	case "continue":
-		err = s.Call(ctx, "Fetch.continueRequest", map[string]any{"requestId": in.ID}, nil)
+		err = s.Call(ctx, "Fetch.continueRequest", in.changed(r), nil)
 	case "abort":
 		err = s.Call(ctx, "Fetch.failRequest", map[string]any{"requestId": in.ID, "errorReason": "Aborted"}, nil)
 	default:
@@ -97,6 +94,52 @@ func (s *CDPSession) answer(ctx context.Context, e CDPEvent, handler func(RouteW
 	if err != nil && ctx.Err() == nil {
 		t.session.log().Debug("a routed request was not answered", "error", err)
 	}
+}
+
+// pausedRequest is a request that waits for its handler.
+type pausedRequest struct {
+	ID      string `json:"requestId"`
+	Request struct {
+		URL, Method string
+		Headers     map[string]string
+		PostData    string `json:"postData"`
+	} `json:"request"`
+
+	read *http.Request // as the handler got it
+}
+
+// changed are the parameters of Fetch.continueRequest: what the handler has made different.
+func (in *pausedRequest) changed(r *http.Request) map[string]any {
+	out := map[string]any{"requestId": in.ID}
+	if r == nil {
+		return out
+	}
+	if r.Method != in.read.Method {
+		out["method"] = r.Method
+	}
+	if r.URL.String() != in.read.URL.String() {
+		out["url"] = r.URL.String()
+	}
+	if !reflect.DeepEqual(r.Header, in.read.Header) {
+		out["headers"] = headerEntries(r.Header)
+	}
+	if r.Body != in.read.Body && r.Body != nil {
+		if body, err := io.ReadAll(r.Body); err == nil {
+			out["postData"] = base64.StdEncoding.EncodeToString(body)
+		}
+	}
+	return out
+}
+
+// headerEntries is a header as the protocol has it.
+func headerEntries(header http.Header) []map[string]string {
+	entries := []map[string]string{}
+	for name, values := range header {
+		for _, value := range values {
+			entries = append(entries, map[string]string{"name": name, "value": value})
+		}
+	}
+	return entries
 }
 
 // routed is what a handler has written.
@@ -140,14 +183,8 @@ func (w *routed) fulfilment(id string) map[string]any {
 	if w.header.Get("Content-Type") == "" && w.body.Len() > 0 {
 		w.header.Set("Content-Type", http.DetectContentType(w.body.Bytes()))
 	}
-	headers := []map[string]string{}
-	for name, values := range w.header {
-		for _, value := range values {
-			headers = append(headers, map[string]string{"name": name, "value": value})
-		}
-	}
 	return map[string]any{
-		"requestId": id, "responseCode": w.status, "responseHeaders": headers,
+		"requestId": id, "responseCode": w.status, "responseHeaders": headerEntries(w.header),
 		"body": base64.StdEncoding.EncodeToString(w.body.Bytes()),
 	}
 }

@@ -1,20 +1,16 @@
 package outrider
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"iter"
-	"net/http"
 	"os"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/outrider-run/outrider/client"
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -61,24 +57,94 @@ func (t *Tab) WaitDownload(ctx context.Context, act func() error) (*Download, er
 	}
 }
 
+// Downloads iterates over the downloads of the session that end after the call. One that brought no file is an error,
+// and the loop may go on. It ends with ctx or with the session.
+func (t *Tab) Downloads(ctx context.Context) iter.Seq2[*Download, error] {
+	known := map[string]bool{}
+	name := func(d primitives.Download) string { return d.ID + d.Started.String() }
+	page, err := t.shown()
+	if err == nil {
+		var before []primitives.Download
+		before, err = page.Downloads()
+		for _, d := range before {
+			known[name(d)] = !d.Ended.IsZero()
+		}
+	}
+	return func(yield func(*Download, error) bool) {
+		for {
+			if err != nil {
+				yield(nil, fromFault(err))
+				return
+			}
+			changed := page.DownloadsChanged()
+			var all []primitives.Download
+			all, err = page.Downloads()
+			if err != nil {
+				continue
+			}
+			for _, d := range all {
+				if d.Ended.IsZero() || known[name(d)] {
+					continue
+				}
+				known[name(d)] = true
+				if !yield(ended(d)) {
+					return
+				}
+			}
+			select {
+			case <-changed:
+			case <-page.Lifetime().Done():
+				page, err = t.shown()
+			case <-ctx.Done():
+				return
+			case <-t.session.ended.Done():
+				return
+			}
+		}
+	}
+}
+
+// ended is a download that has ended.
+func ended(d primitives.Download) (*Download, error) {
+	if d.State != primitives.DownloadCompleted {
+		e := fault.New(fault.StateMismatch, "the download brought no file: it is %s", d.State)
+		return nil, fromFault(e.With("state", d.State).With("filename", d.Filename))
+	}
+	return &Download{Name: d.Filename, Path: d.Path, URL: d.URL, Size: d.Received, SHA256: d.SHA256}, nil
+}
+
 // WaitPopup runs act and waits for the tab that opens then.
 func (t *Tab) WaitPopup(ctx context.Context, act func() error) (*Tab, error) {
 	ctx, cancel := t.session.within(ctx)
 	defer cancel()
+	popups := t.Popups(ctx)
+	if err := act(); err != nil {
+		return nil, err
+	}
+	for tab, err := range popups {
+		return tab, err
+	}
+	return nil, t.didNotCome(ctx, "popup")
+}
+
+// Popups iterates over the tabs of the session that open after the call. It ends with ctx or with the session.
+func (t *Tab) Popups(ctx context.Context) iter.Seq2[*Tab, error] {
 	known := map[string]bool{}
 	for _, tab := range t.session.Tabs() {
 		known[tab.id] = true
 	}
 	events := t.session.Events(ctx)
-	if err := act(); err != nil {
-		return nil, err
-	}
-	for e := range events {
-		if e.Kind == TabReady && !known[e.Tab.id] {
-			return e.Tab, nil
+	return func(yield func(*Tab, error) bool) {
+		for e := range events {
+			if e.Kind != TabReady || known[e.Tab.id] {
+				continue
+			}
+			known[e.Tab.id] = true
+			if !yield(e.Tab, nil) {
+				return
+			}
 		}
 	}
-	return nil, t.didNotCome(ctx, "popup")
 }
 
 // within is ctx with the deadline of a call, unless it has one.
@@ -102,41 +168,17 @@ func (t *Tab) didNotCome(ctx context.Context, what string) error {
 	return t.ended(ctx, fault.New(code, "no %s came", what).With("waited_for", what))
 }
 
-// after runs act and gives the events of a session of the protocol, which match ends.
-func (t *Tab) after(
-	ctx context.Context, what string, domains, methods []string, act func() error,
-	match func(*CDPSession, CDPEvent) (done bool, err error),
-) error {
-	ctx, cancel := t.session.within(ctx)
-	defer cancel()
-	s, err := t.OpenCDP(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for _, domain := range domains {
-		if err := s.Call(ctx, domain+".enable", nil, nil); err != nil {
-			return err
-		}
-	}
-	events := s.Events(ctx, methods...)
-	if err := act(); err != nil {
-		return err
-	}
-	for e := range events {
-		if done, err := match(s, e); done || err != nil {
-			return err
-		}
-	}
-	return t.didNotCome(ctx, what)
-}
+var pageOn = []command{{"Page.enable", nil}}
 
 // WaitNavigation runs act and waits until the page that it leads to has loaded, or the address within the document has
 // changed.
 func (t *Tab) WaitNavigation(ctx context.Context, act func() error) error {
 	methods := []string{"Page.frameNavigated", "Page.navigatedWithinDocument"}
 	loads := false
-	err := t.after(ctx, "navigation", []string{"Page"}, methods, act, func(_ *CDPSession, e CDPEvent) (bool, error) {
+	err := t.after(ctx, "navigation", pageOn, methods, act, func(_ *watched, e CDPEvent) (bool, error) {
+		if e.SessionID != "" { // of a frame in another process
+			return false, nil
+		}
 		var in struct {
 			Frame struct {
 				ParentID string `json:"parentId"`
@@ -172,6 +214,19 @@ func (d *Dialog) Dismiss(ctx context.Context) error {
 	return d.tab.CallInto(ctx, "browser.dismiss_dialog", map[string]any{"accept": false}, nil)
 }
 
+// Dialogs iterates over the dialogs that open after the call. Answer each before the next turn: at the end of the loop
+// one that is open is answered with no. It ends with ctx or with the tab; an error ends it too.
+func (t *Tab) Dialogs(ctx context.Context) iter.Seq2[*Dialog, error] {
+	methods := []string{"Page.javascriptDialogOpening"}
+	return stream(ctx, t, pageOn, methods, func(_ *watched, e CDPEvent) (*Dialog, bool, error) {
+		d := &Dialog{tab: t}
+		var in struct{ Type, Message string }
+		err := decode(e.Params, &in)
+		d.Type, d.Message = in.Type, in.Message
+		return d, true, err
+	})
+}
+
 // WaitDialog runs act and waits for the dialog that it opens. Answer it: it blocks the page.
 func (t *Tab) WaitDialog(ctx context.Context, act func() error) (*Dialog, error) {
 	within, cancel := t.session.within(ctx)
@@ -192,186 +247,4 @@ func (t *Tab) WaitDialog(ctx context.Context, act func() error) (*Dialog, error)
 	d.Type, _ = e.Evidence["type"].(string)
 	d.Message, _ = e.Evidence["message"].(string)
 	return d, nil
-}
-
-// ConsoleLine is what a script logged.
-type ConsoleLine struct {
-	// Level is log, warning, error, info, debug and so on. Text joins the arguments.
-	Level, Text string
-}
-
-// WaitConsole runs act and waits for the next line of the console.
-func (t *Tab) WaitConsole(ctx context.Context, act func() error) (*ConsoleLine, error) {
-	var line ConsoleLine
-	began := time.Now()
-	err := t.after(ctx, "line of the console", []string{"Runtime"}, []string{"Runtime.consoleAPICalled"}, act,
-		func(_ *CDPSession, e CDPEvent) (bool, error) {
-			var in struct {
-				Type string `json:"type"`
-				Args []struct {
-					Value       json.RawMessage `json:"value"`
-					Description string          `json:"description"`
-				} `json:"args"`
-				Timestamp float64 `json:"timestamp"`
-			}
-			if err := decode(e.Params, &in); err != nil {
-				return false, err
-			}
-			if time.UnixMicro(int64(in.Timestamp * 1000)).Before(began) { // what the browser kept of before
-				return false, nil
-			}
-			var parts []string
-			for _, a := range in.Args {
-				var text string
-				if json.Unmarshal(a.Value, &text) != nil {
-					text = string(a.Value)
-				}
-				if a.Value == nil {
-					text = a.Description
-				}
-				parts = append(parts, text)
-			}
-			line = ConsoleLine{Level: in.Type, Text: strings.Join(parts, " ")}
-			return true, nil
-		})
-	if err != nil {
-		return nil, err
-	}
-	return &line, nil
-}
-
-// Response is an answer that a page got.
-type Response struct {
-	Method, URL string
-	Status      int
-	Header      http.Header
-	// Body is empty where there is none, as of a redirect.
-	Body io.ReadCloser
-
-	id string
-}
-
-// WaitResponse runs act and waits for the answer to a request that begins then, with its body. address is a
-// glob when it has a star (* within a path segment, ** anything), else a part of the address; "" is any.
-func (t *Tab) WaitResponse(ctx context.Context, address string, act func() error) (*Response, error) {
-	var out *Response
-	requests := map[string]string{} // methods by id
-	methods := []string{
-		"Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished", "Network.loadingFailed",
-	}
-	err := t.after(ctx, "response", []string{"Network"}, methods, act, func(s *CDPSession, e CDPEvent) (bool, error) {
-		r, ended, err := response(e, requests)
-		if err != nil {
-			return false, err
-		}
-		if r != nil && out == nil && addressMatches(address, r.URL) {
-			out = r
-		}
-		if out == nil || ended != out.id {
-			return false, nil
-		}
-		out.Body, err = s.body(ctx, out.id)
-		return true, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// Responses iterates over the answers that the page gets after the call, without their bodies. An error ends the loop.
-func (t *Tab) Responses(ctx context.Context) iter.Seq2[*Response, error] {
-	s, err := t.OpenCDP(ctx)
-	if err == nil {
-		err = s.Call(ctx, "Network.enable", nil, nil)
-	}
-	if err != nil {
-		return func(yield func(*Response, error) bool) { yield(nil, err) }
-	}
-	events := s.Events(ctx, "Network.requestWillBeSent", "Network.responseReceived")
-	return func(yield func(*Response, error) bool) {
-		defer s.Close()
-		requests := map[string]string{}
-		for e := range events {
-			r, _, err := response(e, requests)
-			if r == nil && err == nil {
-				continue
-			}
-			if !yield(r, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// response reads an event of the domain Network. ended is the id of a request that has ended.
-func response(e CDPEvent, requests map[string]string) (r *Response, ended string, err error) {
-	var in struct {
-		ID      string `json:"requestId"`
-		Request struct {
-			Method string `json:"method"`
-		} `json:"request"`
-		Response struct {
-			URL     string            `json:"url"`
-			Status  int               `json:"status"`
-			Headers map[string]string `json:"headers"`
-		} `json:"response"`
-	}
-	if err := decode(e.Params, &in); err != nil {
-		return nil, "", err
-	}
-	switch e.Method {
-	case "Network.requestWillBeSent":
-		requests[in.ID] = in.Request.Method
-	case "Network.responseReceived":
-		method, ours := requests[in.ID]
-		if !ours {
-			return nil, "", nil // asked for before
-		}
-		header := http.Header{}
-		for name, value := range in.Response.Headers {
-			for line := range strings.SplitSeq(value, "\n") {
-				header.Add(name, line)
-			}
-		}
-		body := io.NopCloser(strings.NewReader(""))
-		return &Response{method, in.Response.URL, in.Response.Status, header, body, in.ID}, "", nil
-	default:
-		return nil, in.ID, nil
-	}
-	return nil, "", nil
-}
-
-// body is the body of an answer that has ended.
-func (s *CDPSession) body(ctx context.Context, id string) (io.ReadCloser, error) {
-	var in struct {
-		Body    string `json:"body"`
-		Encoded bool   `json:"base64Encoded"`
-	}
-	err := s.Call(ctx, "Network.getResponseBody", map[string]string{"requestId": id}, &in)
-	if errors.Is(err, Code(fault.InvalidArguments)) {
-		return io.NopCloser(strings.NewReader("")), nil // the browser keeps none
-	}
-	if err != nil {
-		return nil, err
-	}
-	data := []byte(in.Body)
-	if in.Encoded {
-		data, err = base64.StdEncoding.DecodeString(in.Body)
-		if err != nil {
-			return nil, fromFault(fault.Wrap(fault.InvalidResult, err, "decoding a body"))
-		}
-	}
-	return io.NopCloser(bytes.NewReader(data)), nil
-}
-
-// addressMatches: a glob when it has a star (* within a path segment, ** anything), else a part.
-func addressMatches(want, address string) bool {
-	if !strings.Contains(want, "*") {
-		return strings.Contains(address, want)
-	}
-	pattern := strings.ReplaceAll(regexp.QuoteMeta(want), `\*\*`, `.*`)
-	pattern = strings.ReplaceAll(pattern, `\*`, `[^/]*`)
-	ok, err := regexp.MatchString("^(?s:"+pattern+")$", address)
-	return err == nil && ok
 }

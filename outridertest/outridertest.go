@@ -33,6 +33,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -83,7 +84,9 @@ func browser() (*outrider.Session, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openPatience)
 	defer cancel()
-	s, err := outrider.Open(ctx, options(outrider.Options{}))
+	s, err := outrider.Open(ctx, options(outrider.Options{
+		Browser: outrider.BrowserOptions{DownloadDir: outrider.Temporary},
+	}))
 	if err == nil {
 		shared.session = s
 	}
@@ -197,64 +200,49 @@ func (p *Page) must(what string, err error) {
 	p.t.Fatalf("%s: %s", what, explain(err))
 }
 
-// Goto opens an address and waits for it to load.
-func (p *Page) Goto(address string) {
-	p.t.Helper()
-	ctx, cancel := p.within(openPatience)
-	defer cancel()
-	_, err := p.tab.Goto(ctx, address)
-	p.must("opening "+address, err)
-}
-
-// Reload loads the page again.
-func (p *Page) Reload() {
-	p.t.Helper()
-	ctx, cancel := p.within(openPatience)
-	defer cancel()
-	p.must("loading again", p.tab.Reload(ctx))
-}
-
-// Press presses a key or a chord at the focus.
-func (p *Page) Press(key string) {
-	p.t.Helper()
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	p.must("pressing "+key, p.tab.Press(ctx, key))
-}
-
 // Evaluate runs a JavaScript expression in the page and decodes its value into result, which may be nil: see
 // [outrider.Evaluate].
 func (p *Page) Evaluate(expression string, result any) {
 	p.t.Helper()
-	ctx, cancel := p.within(p.Patience)
-	defer cancel()
-	value, err := outrider.Evaluate[any](ctx, p.tab, expression)
-	p.must("evaluating "+expression, err)
+	value := Evaluate[any](p, expression)
 	if result != nil {
-		p.must("evaluating "+expression, convert(value, result))
+		p.must("Evaluate "+expression, convert(value, result))
 	}
 }
 
-// ByRole finds by role and name: see [outrider.Tab.ByRole].
-func (p *Page) ByRole(role, name string) Target { return p.Target(p.tab.ByRole(role, name)) }
+// Evaluate runs a JavaScript expression in the page and returns its value as a T: see [outrider.Evaluate].
+func Evaluate[T any](p *Page, expression string, arguments ...any) T {
+	p.t.Helper()
+	ctx, cancel := p.within(p.Patience)
+	defer cancel()
+	out, err := outrider.Evaluate[T](ctx, p.tab, expression, arguments...)
+	p.must("Evaluate "+expression, err)
+	return out
+}
 
-// ByLabel finds a control by its label.
-func (p *Page) ByLabel(label string) Target { return p.Target(p.tab.ByLabel(label)) }
+// Route has a handler answer requests of the page until stop, or until the test ends: see [outrider.Tab.Route].
+func (p *Page) Route(address string, handler func(w outrider.RouteWriter, r *http.Request)) (stop func()) {
+	p.t.Helper()
+	ctx, cancel := p.within(p.Patience)
+	defer cancel()
+	stop, err := p.tab.Route(ctx, address, handler)
+	p.must("Route "+address, err)
+	p.t.Cleanup(stop)
+	return stop
+}
 
-// ByText finds by a part of the text.
-func (p *Page) ByText(text string) Target { return p.Target(p.tab.ByText(text)) }
+// acting is an act of a test, which fails it by itself.
+func acting(act func()) func() error {
+	return func() error {
+		act()
+		return nil
+	}
+}
 
-// ByPlaceholder finds a control by its placeholder.
-func (p *Page) ByPlaceholder(text string) Target { return p.Target(p.tab.ByPlaceholder(text)) }
-
-// ByTestID finds by a test attribute.
-func (p *Page) ByTestID(id string) Target { return p.Target(p.tab.ByTestID(id)) }
-
-// BySelector finds by a CSS selector.
-func (p *Page) BySelector(css string) Target { return p.Target(p.tab.BySelector(css)) }
-
-// Target is a target of any locator of the page.
-func (p *Page) Target(l outrider.Locator) Target { return Target{Locator: l, page: p} }
+// other is another tab of the page's session.
+func (p *Page) other(tab *outrider.Tab) *Page {
+	return &Page{Patience: p.Patience, t: p.t, tab: tab, session: p.session}
+}
 
 // keep writes what a failed test left to the folder of its artifacts.
 func (p *Page) keep() {

@@ -1,6 +1,7 @@
 package outridertest_test
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/outridertest"
 )
 
@@ -202,5 +204,61 @@ func TestFailures(t *testing.T) {
 				t.Errorf("the log lacks %s:\n%s", c.want, log)
 			}
 		})
+	}
+}
+
+// A picture is compared with the file that the flag update wrote. A test that fails keeps what it saw.
+func TestPicture(t *testing.T) {
+	site := server(t, "<style>div { width: 40px; height: 30px; background: red }</style><div id=box></div>")
+	t.Chdir(t.TempDir())
+	written := func(page *outridertest.Page) {
+		t.Helper()
+		if err := flag.Set("outrider.update", "true"); err != nil {
+			t.Fatal(err)
+		}
+		page.Expect().Picture("shop/box", 0)
+		if err := flag.Set("outrider.update", "false"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := outridertest.Tab(t, site.URL)
+	written(page)
+	page.Expect().Picture("shop/box", 0)
+	later := func(css string) {
+		page.Evaluate("setTimeout(() => { document.querySelector('#box').style = '"+css+"' }, 50)", nil)
+	}
+	later("width: 39px")
+	page.Expect().Not().Picture("shop/box", 29)
+	page.Expect().Picture("shop/box", 30)
+	later("")
+	page.Expect().Picture("shop/box", 0)
+
+	for name, c := range map[string]struct {
+		test func(*outridertest.Page)
+		want string
+	}{
+		"differs": {func(p *outridertest.Page) {
+			p.Evaluate("document.querySelector('#box').style.width = '20px'", nil)
+			p.Expect().Picture("shop/box", 30)
+		}, "found    600 pixels that differ, at most 30 may"},
+		"equal": {func(p *outridertest.Page) { p.Expect().Not().Picture("shop/box", 0) }, "expected not the picture"},
+		"size": {func(p *outridertest.Page) {
+			p.Emulate(outrider.Emulation{Width: 300, Height: 200, Scale: 1})
+			p.Expect().Picture("shop/box", 30)
+		}, "the size is (300,200), not (1280,800)"},
+		"none": {func(p *outridertest.Page) { p.Expect().Picture("none", 0) }, "-outrider.update writes it"},
+	} {
+		log, dir := fails(t, func(t testing.TB) {
+			p := outridertest.Tab(t, site.URL)
+			p.Patience = 300 * time.Millisecond
+			c.test(p)
+		})
+		if !strings.Contains(log, c.want) {
+			t.Errorf("%s: the log lacks %q:\n%s", name, c.want, log)
+		}
+		_, err := os.Stat(filepath.Join(dir, "box.got.png"))
+		if (err == nil) != (name == "differs" || name == "size") {
+			t.Errorf("%s: what was seen: %v", name, err)
+		}
 	}
 }

@@ -13,17 +13,9 @@ import (
 func (h *Host) OpenProtocol(
 	ctx context.Context, target Target, onEvent func(session, method string, params json.RawMessage),
 ) (*browser.ProtocolSession, error) {
-	tab, err := h.pick(target)
+	shown, err := h.Shown(target)
 	if err != nil {
 		return nil, err
-	}
-	page, e := h.peer(tab.id)
-	if e != nil {
-		return nil, e
-	}
-	shown, ok := page.(*browser.Tab)
-	if !ok {
-		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
 	}
 	return shown.OpenProtocol(ctx, onEvent)
 }
@@ -63,4 +55,21 @@ func (h *Host) Protocol(ctx context.Context, target Target, method string, param
 		return nil, fault.From(e)
 	}
 	return out, nil
+}
+
+// Shown is the page of the tab that target selects, for what takes no place in the tab's queue.
+func (h *Host) Shown(target Target) (*browser.Tab, error) {
+	tab, err := h.pick(target)
+	if err != nil {
+		return nil, err
+	}
+	page, e := h.peer(tab.id)
+	if e != nil {
+		return nil, e
+	}
+	shown, ok := page.(*browser.Tab)
+	if !ok {
+		return nil, fault.New(fault.CapabilityUnavailable, "this tab has no door to the browser's protocol")
+	}
+	return shown, nil
 }

@@ -113,6 +113,11 @@ func Launch(ctx context.Context, opts Options) (*Browser, error) {
 		b.transfers.Close()
 		return nil, err
 	}
+	if opts.DownloadDir == TemporaryDownloads {
+		if err := b.transfers.StoreBelow(b.ProfileDir()); err != nil {
+			b.log.Warn("downloads are refused", "error", err)
+		}
+	}
 	b.events = newEventQueue(opts.OnEvent)
 	b.serve(t)
 	if err := b.handshake(ctx); err != nil {
@@ -148,23 +153,24 @@ func newBrowser(opts Options) (*Browser, error) {
 	}
 	b.log = b.log.With("component", "browser")
 	var err error
-	b.transfers, err = files.New(
-		files.Options{UploadDirs: opts.UploadDirs, DownloadDir: opts.DownloadDir, DownloadLimit: opts.DownloadLimit},
-		b, b.log,
-	)
+	to := files.Options{UploadDirs: opts.UploadDirs, DownloadDir: opts.DownloadDir, DownloadLimit: opts.DownloadLimit}
+	if opts.DownloadDir == TemporaryDownloads {
+		to.DownloadDir = ""
+	}
+	b.transfers, err = files.New(to, b, b.log)
 	return b, err
 }
 
 func (b *Browser) open(ctx context.Context) (cdp.Transport, error) {
 	if b.opts.Attach != "" {
-		endpoint, err := cdp.ResolveAddress(ctx, b.opts.Attach)
+		endpoint, err := cdp.ResolveAddress(ctx, b.opts.Attach, b.opts.AttachHeader)
 		if err != nil {
 			return nil, &fault.Error{Code: fault.BrowserFailed, Message: "attaching to the browser: " +
 				address.Unnamed(err).Error(), Err: address.Unnamed(err),
 				NextStep: "start Chrome with --remote-debugging-port=9222 --user-data-dir=DIR and attach to " +
 					"http://127.0.0.1:9222"}
 		}
-		t, err := cdp.Dial(ctx, endpoint)
+		t, err := cdp.Dial(ctx, endpoint, b.opts.AttachHeader)
 		if err != nil {
 			return nil, &fault.Error{
 				Code:    fault.BrowserFailed,

@@ -3,6 +3,7 @@ package browser
 import (
 	"io"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/outrider-run/outrider/primitives"
@@ -11,6 +12,9 @@ import (
 	"github.com/outrider-run/outrider/runtime/browser/listen"
 	"github.com/outrider-run/outrider/runtime/browser/network"
 )
+
+// TemporaryDownloads is a download folder that goes with the browser.
+const TemporaryDownloads = "temporary"
 
 // Options says which browser to run and how. The zero value launches the browser
 // that Find finds, headless, with a profile that is removed at the end.
@@ -26,6 +30,8 @@ type Options struct {
 	// WebSocket URL. Nothing is launched then, and Close leaves the browser
 	// and the tabs that we did not open alone.
 	Attach string
+	// AttachHeader goes with the requests that attach to that browser.
+	AttachHeader http.Header
 	// Admits: the receiver of a tab that a page opened decides whether it stays, by Tab.Admit or Tab.Refuse.
 	Admits bool
 	// AdoptTabs makes the tabs that an attached browser already has tabs of
@@ -54,7 +60,7 @@ type Options struct {
 	// uploads are refused.
 	UploadDirs []string
 	// DownloadDir is the folder that downloads go to; it is made when it is not
-	// there. Empty means that downloads are refused.
+	// there. Empty means that downloads are refused, TemporaryDownloads a folder that goes with the browser.
 	DownloadDir string
 	// DownloadLimit bounds one download, in bytes; default 1 GiB.
 	DownloadLimit int64

@@ -36,6 +36,7 @@ type Tab struct {
 
 	browser *Browser
 	context string // browser context
+	own     cdp.BrowserContext
 	opener  *Tab
 
 	// Guarded by Browser.mu.
@@ -56,15 +57,15 @@ var _ primitives.Page = (*Tab)(nil)
 
 func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t := &Tab{browser: b, context: info.BrowserContextID}
-	own := cdp.BrowserContext{Client: b.client, ID: b.ownContext(info.BrowserContextID)}
+	t.own = cdp.BrowserContext{Client: b.client, ID: b.ownContext(info.BrowserContextID)}
 	t.Page = page.New(
 		b.client, s, page.Target{ID: info.TargetID, URL: info.URL, Title: info.Title}, (*observer)(t),
 		page.Options{Logger: b.log, Patience: b.opts.Patience},
 	)
 	t.traffic = network.New(b.client, t.Page, b.egress)
 	t.console = console.New(b.client, t.Page)
-	t.store = storage.New(own, t.Page, neighbours{t})
-	t.emulator = emulate.New(own, t.Page, t.traffic, &b.agent, b.emulation())
+	t.store = storage.New(t.own, t.Page, neighbours{t})
+	t.emulator = emulate.New(t.own, t.Page, t.traffic, &b.agent, b.emulation())
 	if b.opts.PageTools {
 		t.tools = webmcp.New(b.client, t.Page, (*observer)(t).Changed)
 	}

@@ -140,6 +140,23 @@ func (t *Tab) Downloads() ([]primitives.Download, error) {
 	return t.browser.transfers.Downloads(t.browser.ownContext(t.context))
 }
 
+// DownloadsChanged returns a channel that the next change of a download closes.
+func (t *Tab) DownloadsChanged() <-chan struct{} { return t.browser.transfers.Changed() }
+
+// OwnUploads is a folder for files that the program itself uploads. It goes with the browser.
+func (t *Tab) OwnUploads() (string, error) {
+	return t.browser.transfers.OwnUploads(t.browser.ProfileDir())
+}
+
+// SetPermission says what pages of an origin may do without being asked: granted, denied or prompt, for a name of the
+// Permissions API. It holds for the browser context of the tab.
+func (t *Tab) SetPermission(ctx context.Context, origin, name, setting string) error {
+	params := map[string]any{
+		"permission": map[string]string{"name": name}, "setting": setting, "origin": origin,
+	}
+	return cdp.Explain(t.own.Do(ctx, "Browser.setPermission", params, nil), "setting a permission")
+}
+
 // AwaitDownload implements primitives.FilePage.
 func (t *Tab) AwaitDownload(ctx context.Context, id string) (primitives.Download, error) {
 	return t.browser.transfers.AwaitDownload(ctx, t.browser.ownContext(t.context), id)

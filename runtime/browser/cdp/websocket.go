@@ -21,7 +21,8 @@ type socket struct {
 	ws cdp.WebSocket
 }
 
-func Dial(ctx context.Context, address string) (Transport, error) {
+// Dial connects to a browser at a WebSocket address. The header goes with the request that opens it.
+func Dial(ctx context.Context, address string, header http.Header) (Transport, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func Dial(ctx context.Context, address string) (Transport, error) {
 		u.Host += map[bool]string{false: ":80", true: ":443"}[d.secure]
 	}
 	s := &socket{ws: cdp.WebSocket{Dialer: d}}
-	if err := s.ws.Connect(ctx, u.String(), nil); err != nil {
+	if err := s.ws.Connect(ctx, u.String(), header); err != nil {
 		if d.conn != nil {
 			d.conn.Close()
 		}
@@ -111,8 +112,8 @@ func (s *socket) Close() error { return s.ws.Close() }
 
 // ResolveAddress turns what the user gave into a WebSocket address. The host of
 // the answer is replaced by the one given: a browser in a container names itself
-// differently.
-func ResolveAddress(ctx context.Context, address string) (string, error) {
+// differently. The header goes with the request, if there is one.
+func ResolveAddress(ctx context.Context, address string, header http.Header) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", err
@@ -128,6 +129,7 @@ func ResolveAddress(ctx context.Context, address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	req.Header = header.Clone()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {

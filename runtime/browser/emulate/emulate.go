@@ -59,6 +59,7 @@ type Emulator struct {
 	options Options
 
 	changing sync.Mutex // held by one Emulate at a time
+	located  []string   // origins that may ask where they are; guarded by changing
 
 	mu  sync.Mutex
 	now primitives.Emulation
@@ -120,9 +121,14 @@ func (e *Emulator) Emulate(ctx context.Context, want primitives.Emulation) error
 	}
 	if want.Geolocation != nil {
 		next.Geolocation = want.Geolocation
-		if err := e.grantGeolocation(ctx, want.Geolocation); err != nil {
+		origins := want.Geolocation.Origins
+		if o := address.Origin(e.tab.Tab().URL); len(origins) == 0 && o != "" {
+			origins = []string{o}
+		}
+		if err := e.setGeolocation(ctx, "granted", origins...); err != nil {
 			return err
 		}
+		e.located = append(e.located, origins...)
 		commands = append(commands, geolocationCommand(want.Geolocation))
 	}
 	if want.Media != nil {
@@ -200,9 +206,10 @@ func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 		}
 	}
 	if has("geolocation") && next.Geolocation != nil {
-		if err := e.context.Do(ctx, "Browser.resetPermissions", nil, nil); err != nil {
-			return cdp.Explain(err, "resetting permissions")
+		if err := e.setGeolocation(ctx, "prompt", e.located...); err != nil {
+			return err
 		}
+		e.located = nil
 		next.Geolocation = nil
 		commands = append(commands, cdp.Command{Method: "Emulation.clearGeolocationOverride"})
 	}
@@ -343,17 +350,14 @@ func geolocationCommand(g *primitives.GeolocationEmulation) cdp.Command {
 	return cdp.Command{Method: "Emulation.setGeolocationOverride", Params: append(b, '}')}
 }
 
-func (e *Emulator) grantGeolocation(ctx context.Context, g *primitives.GeolocationEmulation) error {
-	origins := g.Origins
-	if len(origins) == 0 {
-		if o := address.Origin(e.tab.Tab().URL); o != "" {
-			origins = []string{o}
-		}
-	}
+// setGeolocation sets whether origins may ask where they are, and leaves other permissions alone.
+func (e *Emulator) setGeolocation(ctx context.Context, setting string, origins ...string) error {
 	for _, o := range origins {
-		params := map[string]any{"origin": o, "permissions": []string{"geolocation"}}
-		if err := e.context.Do(ctx, "Browser.grantPermissions", params, nil); err != nil {
-			return cdp.Explain(err, "granting a permission")
+		params := map[string]any{
+			"origin": o, "permission": map[string]string{"name": "geolocation"}, "setting": setting,
+		}
+		if err := e.context.Do(ctx, "Browser.setPermission", params, nil); err != nil {
+			return cdp.Explain(err, "setting a permission")
 		}
 	}
 	return nil

@@ -74,6 +74,9 @@ type Transfers struct {
 	mu   sync.Mutex
 	list []*download
 	last int // number of the newest download
+
+	uploads       string // folder of files that the program itself uploads; "" until there is one
+	removeUploads func()
 }
 
 // New makes the transfers of a browser.
@@ -101,6 +104,18 @@ func New(o Options, browser Browser, log *slog.Logger) (*Transfers, error) {
 	return t, nil
 }
 
+// StoreBelow makes a folder for downloads that goes with the browser: below base, or below the system's folder for such
+// with an empty one. It is called before the browser is told where downloads go.
+func (t *Transfers) StoreBelow(base string) error {
+	dir, remove, err := ownfolder.New(base, "outrider-downloads-")
+	if err != nil {
+		return err
+	}
+	t.dir, t.remove = dir, remove
+	t.incoming = filepath.Join(dir, "incoming")
+	return os.Mkdir(t.incoming, 0o700)
+}
+
 // Connect gives the connection over which downloads are cancelled.
 func (t *Transfers) Connect(client *cdp.Client) { t.client = client }
 
@@ -109,6 +124,11 @@ func (t *Transfers) Close() {
 	t.wg.Wait()
 	if t.remove != nil {
 		t.remove()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.removeUploads != nil {
+		t.removeUploads()
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/ownfolder"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/truncate"
@@ -14,14 +16,23 @@ import (
 
 // UploadFiles implements primitives.FilePage.
 func (t *Transfers) UploadFiles(paths []string) ([]primitives.UploadFile, error) {
-	if len(t.uploadDirs) == 0 {
+	own := func(path string) bool {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.uploads != "" && strings.HasPrefix(path, t.uploads+string(filepath.Separator))
+	}
+	if len(t.uploadDirs) == 0 && !slices.ContainsFunc(paths, own) {
 		return nil, fault.New(fault.CapabilityUnavailable, "no folder is declared for uploads").
 			With("capability", "upload.files").
 			Next("start the host with an upload folder (--upload-dir DIR)")
 	}
 	files := make([]primitives.UploadFile, len(paths))
 	for i, p := range paths {
-		f, err := uploadFile(t.uploadDirs, p)
+		dirs := t.uploadDirs
+		if own(p) {
+			dirs = []string{t.uploads}
+		}
+		f, err := uploadFile(dirs, p)
 		if err != nil {
 			e := fault.From(err)
 			return nil, e.With("index", i).With("name", truncate.Bytes(filepath.Base(p), 100))
@@ -29,6 +40,22 @@ func (t *Transfers) UploadFiles(paths []string) ([]primitives.UploadFile, error)
 		files[i] = f
 	}
 	return files, nil
+}
+
+// OwnUploads is a folder for files that the program itself uploads. It is made at the first call, below base, or below
+// the system's folder for such with an empty one, and goes with the browser.
+func (t *Transfers) OwnUploads(base string) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.uploads != "" {
+		return t.uploads, nil
+	}
+	dir, remove, err := ownfolder.New(base, "outrider-uploads-")
+	if err != nil {
+		return "", fault.Wrap(fault.Internal, err, "making a folder for uploads")
+	}
+	t.uploads, t.removeUploads = dir, remove
+	return dir, nil
 }
 
 // longestPath bounds what a message has of paths, in bytes.

@@ -36,7 +36,7 @@ func (p *Process) open(args []string) (cdp.Transport, error) {
 			if lines := strings.Fields(string(b)); len(lines) == 2 {
 				ctx, cancel := context.WithDeadline(context.Background(), deadline)
 				defer cancel()
-				return cdp.Dial(ctx, "ws://127.0.0.1:"+lines[0]+lines[1])
+				return cdp.Dial(ctx, "ws://127.0.0.1:"+lines[0]+lines[1], nil)
 			}
 		}
 		select {
