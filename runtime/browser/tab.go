@@ -63,6 +63,7 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t.console = console.New(b.client, t.Page)
 	t.store = storage.New(own, t.Page, neighbours{t})
 	t.emulator = emulate.New(own, t.Page, t.traffic, &b.agent, b.emulation())
+	t.emulator.Begin(b.emulatedIn(own.ID))
 	t.watched(b.opts.Watch)
 	return t
 }
