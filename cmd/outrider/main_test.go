@@ -207,6 +207,9 @@ func endStrays(folder string) {
 	}
 }
 
+// ours are the names of programs that scripts start.
+var ours = regexp.MustCompile(`^(outrider|testapp)`)
+
 // strays are the processes of this program in a folder; none where there is no /proc.
 func strays(folder string) []*os.Process {
 	var out []*os.Process
@@ -218,7 +221,7 @@ func strays(folder string) []*os.Process {
 		}
 		program, err := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
 		id, e := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || e != nil || !strings.HasPrefix(filepath.Base(program), "outrider") || id == os.Getpid() {
+		if err != nil || e != nil || !ours.MatchString(filepath.Base(program)) || id == os.Getpid() {
 			continue
 		}
 		if p, err := os.FindProcess(id); err == nil {
