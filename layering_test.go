@@ -51,8 +51,10 @@ var mayImport = map[string][]string{
 	"internal/element/lock": {
 		"internal/element/likeness", "primitives/descriptor", "primitives/fault", "internal/jsonout",
 	},
-	"internal/mapedit":   {"primitives/fault", "internal/jsonout"},
-	"internal/ownfolder": {}, // files that must not outlive their process
+	"internal/mapedit":      {"primitives/fault", "internal/jsonout"},
+	"internal/ownfolder":    {}, // files that must not outlive their process
+	"internal/devices":      {},
+	"internal/processgroup": {},
 	"authoring/repair": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
 		"sites", "evidence/outfile",
@@ -257,7 +259,7 @@ var mayImport = map[string][]string{
 	"runtime/browser/pasteboard": {"primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/route":      {"primitives/address", "primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/truncate":   {"internal/lazyregexp", "primitives/address"},
-	"runtime/browser/launch":     {"primitives/fault", "runtime/browser/cdp"},
+	"runtime/browser/launch":     {"internal/processgroup", "primitives/fault", "runtime/browser/cdp"},
 	"runtime/browser/listen":     {"runtime/browser/cdp"},
 	"runtime/browser/console":    {"primitives", "runtime/browser/cdp", "runtime/browser/truncate"},
 	"runtime/browser/emulate": {
@@ -282,7 +284,7 @@ var mayImport = map[string][]string{
 		"runtime/browser/world",
 	},
 	"runtime/browser": {
-		"internal/lazyregexp",
+		"internal/devices", "internal/lazyregexp",
 		"runtime/browser/truncate", "primitives/address", "primitives", "primitives/fault", "runtime/browser/cdp",
 		"runtime/browser/console", "runtime/browser/emulate", "runtime/browser/files",
 		"runtime/browser/launch", "runtime/browser/listen", "runtime/browser/network", "runtime/browser/page",
@@ -375,10 +377,11 @@ var mayImport = map[string][]string{
 		"internal/lazyregexp",
 		"authoring/repair", "internal/ownfolder", "plan/schedule", "plan/spec", "internal/mask",
 		"evidence/report", "fleet", "fleet/presence", "fleet/queue", "fleet/session", "fleet/submit",
-		"fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "sites",
+		"fleet/worker", "plan", "primitives/fault", "projection/expr", "runtime", "runtime/browser", "sites",
 	},
+	"plan/serve": {"internal/processgroup", "primitives/fault"},
 	"plan": {
-		"internal/lazyregexp",
+		"internal/devices", "internal/lazyregexp", "plan/serve", "primitives",
 		"primitives/address", "internal/element/lock", "authoring/repair", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
 		"projection/expr", "primitives/fault", "evidence/outfile",
@@ -387,7 +390,7 @@ var mayImport = map[string][]string{
 	"plan/schedule": {},
 	"plan/watch":    {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
 	"plan/spec": {
-		"internal/lazyregexp",
+		"internal/devices", "internal/lazyregexp",
 		"internal/mask", "primitives/fault", "primitives/schema", "projection/expr", "internal/jsonout",
 	},
 	"internal/operate/metrics": {"primitives/fault", "runtime"},

@@ -290,7 +290,7 @@ var shapes = map[string]shape{
 		"Attempt", "is what stood in the way of an action, and how long.",
 	},
 	"name rect role tag_name target_label": {"Occluder", "is an element that lies over another one."},
-	"geolocation locale media network timezone user_agent viewport webdriver": {
+	"clock geolocation locale media network timezone user_agent viewport webdriver": {
 		"Emulation", "is what a tab emulates.",
 	},
 }

@@ -1536,40 +1536,46 @@ type DownloadWaitResult struct {
 	TabID int `json:"tab_id"`
 }
 
-// EmulateGeolocation runs emulate.geolocation. Set where the tab's pages find
-// themselves, and grant the permission to ask.
+// EmulateClock runs emulate.clock. Set what scripts of the tab take for the
+// time, or let time go by, and seed Math.random.
 //
 // Its own errors: invalid_arguments.
-func EmulateGeolocation(
-	ctx context.Context, c Caller, arguments EmulateGeolocationArgs,
-) (*EmulateGeolocationResult, error) {
-	r := &EmulateGeolocationResult{}
-	if err := c.CallInto(ctx, "emulate.geolocation", arguments, r); err != nil {
+func EmulateClock(ctx context.Context, c Caller, arguments EmulateClockArgs) (*EmulateClockResult, error) {
+	r := &EmulateClockResult{}
+	if err := c.CallInto(ctx, "emulate.clock", arguments, r); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// EmulateGeolocationArgs are the arguments of [EmulateGeolocation].
-type EmulateGeolocationArgs struct {
-	// Metres.
-	Accuracy  *float64 `json:"accuracy,omitempty"`
-	Latitude  *float64 `json:"latitude,omitempty"`
-	Longitude *float64 `json:"longitude,omitempty"`
-	// Origins that may ask. Default: the page's.
-	Origins []string `json:"origins,omitempty"`
-	// The position cannot be found.
-	Unavailable bool `json:"unavailable,omitempty"`
+// EmulateClockArgs are the arguments of [EmulateClock].
+type EmulateClockArgs struct {
+	// Time that goes by on a paused clock: the timers that are due run.
+	AdvanceMS *float64 `json:"advance_ms,omitempty"`
+	// Time such as 2026-03-01T09:00:00Z, or a day; default: the time that is
+	// shown. Of a paused clock a later one runs the timers until then.
+	At string `json:"at,omitempty"`
+	// fixed: dates stand and timers run. paused: dates, timers and animation
+	// frames stand. running: dates begin at at and go on. Default: as it is, else
+	// fixed. One of fixed, paused, running.
+	Mode string `json:"mode,omitempty"`
+	// Math.random gives the same numbers in every document.
+	Seed *int `json:"seed,omitempty"`
 }
 
-// EmulateGeolocationResult is the result of [EmulateGeolocation].
-type EmulateGeolocationResult struct {
+// EmulateClockResult is the result of [EmulateClock].
+type EmulateClockResult struct {
 	// Everything that is emulated now.
 	Emulated Emulation `json:"emulated"`
 }
 
 // Emulation is what a tab emulates.
 type Emulation struct {
+	Clock *struct {
+		At   string `json:"at"`
+		Mode string `json:"mode"`
+		Seed int    `json:"seed"`
+	} `json:"clock"`
 	Geolocation *struct {
 		Unavailable bool     `json:"unavailable"`
 		Accuracy    float64  `json:"accuracy"`
@@ -1610,6 +1616,38 @@ type Emulation struct {
 	Webdriver *struct {
 		Value bool `json:"value"`
 	} `json:"webdriver"`
+}
+
+// EmulateGeolocation runs emulate.geolocation. Set where the tab's pages find
+// themselves, and grant the permission to ask.
+//
+// Its own errors: invalid_arguments.
+func EmulateGeolocation(
+	ctx context.Context, c Caller, arguments EmulateGeolocationArgs,
+) (*EmulateGeolocationResult, error) {
+	r := &EmulateGeolocationResult{}
+	if err := c.CallInto(ctx, "emulate.geolocation", arguments, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// EmulateGeolocationArgs are the arguments of [EmulateGeolocation].
+type EmulateGeolocationArgs struct {
+	// Metres.
+	Accuracy  *float64 `json:"accuracy,omitempty"`
+	Latitude  *float64 `json:"latitude,omitempty"`
+	Longitude *float64 `json:"longitude,omitempty"`
+	// Origins that may ask. Default: the page's.
+	Origins []string `json:"origins,omitempty"`
+	// The position cannot be found.
+	Unavailable bool `json:"unavailable,omitempty"`
+}
+
+// EmulateGeolocationResult is the result of [EmulateGeolocation].
+type EmulateGeolocationResult struct {
+	// Everything that is emulated now.
+	Emulated Emulation `json:"emulated"`
 }
 
 // EmulateLocale runs emulate.locale. Set the language of the tab:

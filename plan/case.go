@@ -38,7 +38,9 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		)
 	}
 	defer cancel()
-	r.begin(bounded)
+	if r.serves(); !r.stopped {
+		r.begin(bounded)
+	}
 	for _, p := range c.Setup {
 		r.plan(bounded, p, "setup")
 	}
@@ -56,6 +58,8 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		stop()
 	}
 	r.endQuarantine()
+	failed := slices.ContainsFunc(r.results, func(s StepResult) bool { return !s.OK })
+	served := r.settleApps(failed)
 	result := CaseResult{
 		OK:         true,
 		Plan:       c.Plan.Path(),
@@ -64,10 +68,11 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		Tags:       c.Tags,
 		Steps:      r.results,
 		Routes:     r.routeResults,
+		Serve:      served,
 		Quarantine: c.Plan.Quarantine,
 		started:    started,
 	}
-	for _, s := range r.results {
+	for _, s := range result.Steps {
 		result.OK = result.OK && s.OK
 	}
 	if result.OK && ctx.Err() == nil && o.SaveState {
@@ -131,6 +136,9 @@ type run struct {
 	planRoutes   []routed              // of the plan whose steps run
 	planKeys     []browser.Credentials // of the plans that began
 	routeResults []RouteResult
+
+	apps   []caseApp
+	served []ServeResult
 }
 
 // stop adds a failure that is no step's. at is where the plan asks for it, nothing when it does not.

@@ -52,6 +52,9 @@ func (r *run) newSession(ctx context.Context, name string, x *spec.Step) (*sessi
 	s := &session{Session: made, tabs: map[string]string{}, watched: map[string]bool{}}
 	r.sessions[name] = s
 	r.order = append(r.order, s)
+	if err := r.emulate(ctx, made); err != nil {
+		return nil, err
+	}
 	main, err := made.Main(ctx)
 	if err != nil {
 		return nil, err

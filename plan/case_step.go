@@ -26,6 +26,7 @@ func (r *run) step(ctx context.Context, s *spec.Step, phase, suffix string) {
 		State:   x.State,
 		Call:    x.Call,
 		Check:   x.Check,
+		Request: r.requestText(x.Request),
 		Expect:  expectText(x.Expect),
 		Phase:   phase,
 		Session: x.Session,
@@ -110,8 +111,13 @@ func (r *run) gather(ctx context.Context, result *StepResult, on place, began ti
 	result.Artifacts = map[string]string{"screenshot": shot}
 }
 
-// folderOf is a case as a folder: its plan without the ending, and which run of it with --repeat-each.
+// folderOf is a case as a folder: its plan without the ending, the combination of its matrix, and which run of
+// it with --repeat-each.
 func folderOf(id string) string {
+	if before, rest, ok := strings.Cut(id, "{"); ok {
+		i := strings.LastIndexByte(rest, '}')
+		return folderOf(before+rest[i+1:]) + "-" + rest[:max(i, 0)]
+	}
 	ending := filepath.Ext(id)
 	name := strings.TrimSuffix(id, ending)
 	if _, again, ok := strings.Cut(ending, "@"); ok {
@@ -186,6 +192,8 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	}
 	if err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
+	} else if x.Request != nil {
+		reply = r.fetch(ctx, at, x, limit)
 	} else if name != "" && reply.Err == nil {
 		reply = do(ctx)
 	}
@@ -242,6 +250,13 @@ func expanded(s *spec.Step, scope *spec.Scope) (spec.Step, error) {
 			return x, err
 		}
 		x.Args, _ = args.(map[string]any)
+	}
+	if s.Request != nil {
+		q := *s.Request
+		if err := q.Expand(scope); err != nil {
+			return x, err
+		}
+		x.Request = &q
 	}
 	x.Expect = slices.Clone(s.Expect)
 	for i := range x.Expect {

@@ -118,7 +118,10 @@ func (r *run) unmet(
 	if e.State != "" {
 		say(r.current(ctx, at, e.State, within))
 	}
-	if e.Status != 0 {
+	switch {
+	case e.Status != 0 && result.Request != "":
+		say(answered(e.Status, result))
+	case e.Status != 0:
 		say(r.status(ctx, at, e.Status, within))
 	}
 	if e.Element() {

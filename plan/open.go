@@ -43,6 +43,9 @@ func judges(x *spec.Step, status int) bool {
 		return true
 	}
 	for _, e := range x.Expect {
+		if x.Request != nil && e.Status != 0 {
+			return true
+		}
 		if e.Status == status || x.Action+x.State+x.Call == "" && e.Judges("output.status") {
 			return true
 		}

@@ -62,6 +62,8 @@ type Options struct {
 	SaveState bool
 	// Root is the folder that has every file which plans may name; "" is no bound.
 	Root string
+	// Apps are the programs that plans serve; nil starts none, and a plan that serves one fails.
+	Apps *Apps
 	// Many says that several cases write pictures: each gets a folder of its own.
 	Many bool
 	// Starts is called when a check, or a step of a case, begins, with its number from 1
@@ -97,6 +99,8 @@ type CaseResult struct {
 	Failed []FailedCase `json:"failed_attempts,omitempty"`
 	// Routes are what the routes of the plans did.
 	Routes []RouteResult `json:"routes,omitempty"`
+	// Serve is what became of the programs that the plans serve.
+	Serve []ServeResult `json:"serve,omitempty"`
 	// State is the storage of the first session at the end, when it was requested.
 	State json.RawMessage `json:"-"`
 
@@ -121,6 +125,7 @@ type StepResult struct {
 	State      string            `json:"state,omitempty"`
 	Call       string            `json:"call,omitempty"`
 	Check      bool              `json:"check,omitempty"`
+	Request    string            `json:"request,omitempty"`
 	URL        string            `json:"url,omitempty"`
 	Output     json.RawMessage   `json:"output,omitempty"`
 	Error      *fault.Error      `json:"error,omitempty"`

@@ -91,6 +91,7 @@ func (c CaseResult) test() report.Test {
 		}
 		t.Steps = append(t.Steps, step)
 	}
+	t.Texts = c.appTexts()
 	for i, f := range c.Failed {
 		c.earlier(&t, i+1, f)
 	}
@@ -300,7 +301,9 @@ func parseFailure(message string) report.Failure {
 
 // does describes what the step does.
 func (r StepResult) does() string {
-	for _, one := range []struct{ word, name string }{{"action", r.Action}, {"state", r.State}, {"call", r.Call}} {
+	for _, one := range []struct{ word, name string }{
+		{"action", r.Action}, {"state", r.State}, {"call", r.Call}, {"request", r.Request},
+	} {
 		if one.name != "" && one.name != r.Name {
 			return one.word + " " + one.name
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/browser"
@@ -22,6 +23,10 @@ type Session interface {
 	Route(ctx context.Context, rules []*browser.Route) error
 	// SignIn gives its tabs a name and a password for servers that ask for them.
 	SignIn(ctx context.Context, c browser.Credentials) error
+	// Emulate has its tabs, and those that come, emulate.
+	Emulate(ctx context.Context, e primitives.Emulation) error
+	// Request makes a request with its cookies, beside its tabs.
+	Request(ctx context.Context, q browser.HTTPRequest) (browser.HTTPAnswer, error)
 	Close(ctx context.Context) error
 }
 
@@ -97,7 +102,8 @@ func (w *workspace) Subscribe(fn func(runtime.Event)) func() { return w.host.Sub
 // after it.
 type profile struct {
 	*runtime.Host
-	opened []string
+	opened   []string
+	emulates bool
 }
 
 func (p *profile) Main(ctx context.Context) (runtime.TabStatus, error) {
@@ -135,8 +141,13 @@ func (p *profile) Open(ctx context.Context) (runtime.TabStatus, error) {
 	return main, fault.New(fault.TabClosed, "the tab that was opened is closed")
 }
 
-// Close closes the tabs that were opened.
+// Close closes the tabs that were opened, and ends what is emulated.
 func (p *profile) Close(ctx context.Context) error {
+	if p.emulates {
+		if err := p.Host.Emulate(ctx, nil, primitives.Emulation{}); err != nil {
+			return err
+		}
+	}
 	for _, id := range p.opened {
 		reply := p.Do(ctx, runtime.Call{ID: id, Target: runtime.Target{RuntimeID: id}, Name: "browser.close_tab"})
 		if reply.Err != nil && reply.Err.Code != fault.RuntimeNotFound && reply.Err.Code != fault.TabClosed {

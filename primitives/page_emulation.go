@@ -1,6 +1,9 @@
 package primitives
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // EmulatedPage is a Page that can pretend to be on another device. What is
 // emulated lasts until it is changed, reset or the tab ends, over navigations and
@@ -27,6 +30,7 @@ type Emulation struct {
 	Network     *NetworkEmulation     `json:"network,omitempty"`
 	UserAgent   *UserAgentEmulation   `json:"user_agent,omitempty"`
 	WebDriver   *WebDriverEmulation   `json:"webdriver,omitempty"`
+	Clock       *ClockEmulation       `json:"clock,omitempty"`
 }
 
 // ViewportEmulation is the size of the viewport in CSS pixels.
@@ -85,4 +89,29 @@ type UserAgentEmulation struct {
 // WebDriverEmulation is what navigator.webdriver says.
 type WebDriverEmulation struct {
 	Value bool `json:"value"`
+}
+
+// ClockEmulation is what scripts of pages take for the time.
+type ClockEmulation struct {
+	// Mode is fixed: dates stand and timers run; paused: dates, performance.now, timers and animation
+	// frames stand; running: dates are others, and go on; "": the real time.
+	Mode string `json:"mode,omitempty"`
+	// At is the time. Of a clock that runs it is what the time was at Since.
+	At time.Time `json:"at,omitzero"`
+	// AdvanceMS lets time go by on a clock that is paused: the timers that are due run.
+	AdvanceMS float64 `json:"-"`
+	// Seed makes Math.random give the same numbers in every document; nil leaves it alone.
+	Seed  *int      `json:"seed,omitempty"`
+	Since time.Time `json:"-"`
+}
+
+// Now is the time that the clock shows.
+func (c ClockEmulation) Now() time.Time {
+	switch c.Mode {
+	case "fixed", "paused":
+		return c.At
+	case "running":
+		return c.At.Add(time.Since(c.Since))
+	}
+	return time.Now()
 }

@@ -178,6 +178,34 @@ func (h *Host) SignIn(ctx context.Context, w *Workspace, c browser.Credentials) 
 	return b.SignIn(ctx, id, c)
 }
 
+// Emulate has the tabs of w, the host's own for nil, emulate from here on, and those that come: see
+// browser.Browser.EmulateIn.
+func (h *Host) Emulate(ctx context.Context, w *Workspace, e primitives.Emulation) error {
+	b := h.currentBrowser()
+	id, err := w.contextIn(ctx, b)
+	if err == nil && b == nil {
+		err = fault.New(fault.BrowserLost, "the browser is being started again")
+	}
+	if err != nil {
+		return err
+	}
+	return b.EmulateIn(ctx, id, e)
+}
+
+// Request makes a request with the cookies of w, those of the host's own tabs for nil: see
+// browser.Browser.Request.
+func (h *Host) Request(ctx context.Context, w *Workspace, q browser.HTTPRequest) (browser.HTTPAnswer, error) {
+	b := h.currentBrowser()
+	id, err := w.contextIn(ctx, b)
+	if err == nil && b == nil {
+		err = fault.New(fault.BrowserLost, "the browser is being started again")
+	}
+	if err != nil {
+		return browser.HTTPAnswer{}, err
+	}
+	return b.Request(ctx, id, q)
+}
+
 // leave takes the workspace from its host, once.
 func (w *Workspace) leave() (*browser.Browser, string, bool) {
 	w.mu.Lock()

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	expr.MaybeWorker()
 	testscript.Main(m, map[string]func(){
 		"outrider": func() { main() },
+		"testapp":  testApp,
 	})
 }
 
@@ -123,7 +124,8 @@ func shop(t *testing.T) string {
 
 // TestScripts runs the command line through the real binary. In a script $SITE
 // is the contact page, $TLS the same with a certificate that is not valid, $ASKING wants one of its client, $SHOP a
-// list with prices, $DEMO the demo board and $TICK a page that counts. $RUNNING is the address of a browser. A
+// list with prices, $DEMO the demo board and $TICK a page that counts.
+// $APP is an address for the program testapp, at which nobody listens yet. $RUNNING is the address of a browser. A
 // script whose commands attach to it, each in a browser context of its own, takes a third of the time.
 func TestScripts(t *testing.T) {
 	requireBrowser(t)
@@ -161,6 +163,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("DEMOMAP", filepath.Join(root, "sites", "demo", "actions.json"))
 			e.Vars = append(e.Vars, browsers...)
 			e.Setenv("RUNNING", running)
+			e.Setenv("APP", freeAddress(t))
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(e.WorkDir, ".config"))
 			e.Setenv("TMPDIR", e.WorkDir)
 			e.Defer(func() { endStrays(e.WorkDir) })
@@ -204,6 +207,9 @@ func endStrays(folder string) {
 	}
 }
 
+// ours are the names of programs that scripts start.
+var ours = regexp.MustCompile(`^(outrider|testapp)`)
+
 // strays are the processes of this program in a folder; none where there is no /proc.
 func strays(folder string) []*os.Process {
 	var out []*os.Process
@@ -215,7 +221,7 @@ func strays(folder string) []*os.Process {
 		}
 		program, err := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
 		id, e := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil || e != nil || !strings.HasPrefix(filepath.Base(program), "outrider") || id == os.Getpid() {
+		if err != nil || e != nil || !ours.MatchString(filepath.Base(program)) || id == os.Getpid() {
 			continue
 		}
 		if p, err := os.FindProcess(id); err == nil {

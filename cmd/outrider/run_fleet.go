@@ -174,6 +174,9 @@ func (a *app) runPlansOnFleet(
 	if done, err := a.idle(ctx, suite, p, out); done {
 		return err
 	}
+	if err := (&remote.Submission{States: how.States}).Cannot(suite); err != nil {
+		return usage("%w", err) // before anything of the fleet is needed
+	}
 	settings := a.hostSettings().withPlanMaps(suite.Maps(), false)
 	show := remote.Show{
 		Artifacts:    artifacts,

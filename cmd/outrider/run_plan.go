@@ -164,6 +164,7 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		profile:  profile,
 		resolved: resolved,
 	}
+	defer r.apps(ctx, suite)()
 	h, closeHost, err := a.openHostAs(ctx, settings, func(o *runtime.Options) error {
 		r.maps = o.Maps
 		// Each case has tabs of its own. A browser with windows would end with the last of them.
@@ -216,14 +217,29 @@ type planRun struct {
 	profile bool
 	// resolved has the secrets of plans, over the rounds of a watch.
 	resolved *plan.Secrets
+	served   *plan.Apps
 	host     *runtime.Host
 	maps     *runtime.Maps
 	o        plan.RunOptions
 }
 
+// apps starts what the plans serve, before the browser: it ends last.
+func (r *planRun) apps(ctx context.Context, suite *plan.Suite) (stop func()) {
+	r.served = r.newApps()
+	r.served.Start(ctx, suite)
+	return r.served.Stop
+}
+
+// newApps has the programs of plans, none of which runs yet.
+func (a *app) newApps() *plan.Apps {
+	return plan.NewApps(a.secrets, func(text string) { fmt.Fprintf(a.stderr, "outrider: %s\n", text) })
+}
+
 // round runs cases and shows them.
 func (r *planRun) round(ctx context.Context, suite *plan.Suite) plan.RunResult {
+	r.served.Start(ctx, suite) // those of plans that changed, and those that ended
 	o := r.o
+	o.Apps = r.served
 	done := r.follow(&o, suite)
 	b := plan.Isolated(r.host)
 	if r.profile {
@@ -307,8 +323,12 @@ func (a *app) runBefore(ctx context.Context, s hostSettings, path string) (with 
 		return s, nil, err
 	}
 	s = s.withPlanMaps(suite.Maps(), true)
+	apps := a.newApps()
 	s.prepare = func(ctx context.Context, h *runtime.Host) error {
-		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: a.runOptions("")})
+		apps.Start(ctx, suite)
+		o := a.runOptions("")
+		o.Apps = apps
+		result := suite.Run(ctx, plan.Shared(h), plan.RunOptions{Options: o})
 		if err := result.Failure("--before " + path); err != nil {
 			return err
 		}
@@ -317,5 +337,8 @@ func (a *app) runBefore(ctx context.Context, s hostSettings, path string) (with 
 		}
 		return nil
 	}
-	return s, closing, nil
+	return s, func() {
+		apps.Stop()
+		closing()
+	}, nil
 }

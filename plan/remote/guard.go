@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 // guard asks the fleet before each call that can change something: after the fleet said
@@ -51,15 +53,20 @@ func (g *guard) starts(name string, number, of int) {
 // do makes a call on a host, if the fleet lets it.
 func (g *guard) do(ctx context.Context, h plan.Host, call runtime.Call) runtime.Reply {
 	if g.acts(call) {
-		g.mu.Lock()
-		s := g.step
-		g.mu.Unlock()
-		s.Call = call.Name
-		if err := g.to.Act(ctx, s); err != nil {
+		if err := g.ask(ctx, call.Name); err != nil {
 			return runtime.Reply{ID: call.ID, Err: fault.From(err)}
 		}
 	}
 	return h.Do(ctx, call)
+}
+
+// ask asks the fleet whether the step may do something that changes something.
+func (g *guard) ask(ctx context.Context, what string) error {
+	g.mu.Lock()
+	s := g.step
+	g.mu.Unlock()
+	s.Call = what
+	return g.to.Act(ctx, s)
 }
 
 // guarded is a browser with a guard before its sessions. What a session can do beside
@@ -84,6 +91,16 @@ type guardedSession struct {
 
 func (s guardedSession) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 	return s.guard.do(ctx, s.Session, call)
+}
+
+// Request asks the fleet first for one that can change something, by the rules of HTTP.
+func (s guardedSession) Request(ctx context.Context, q browser.HTTPRequest) (browser.HTTPAnswer, error) {
+	if q.Method != http.MethodGet && q.Method != http.MethodHead && q.Method != http.MethodOptions {
+		if err := s.guard.ask(ctx, "request "+q.Method); err != nil {
+			return browser.HTTPAnswer{}, err
+		}
+	}
+	return s.Session.Request(ctx, q)
 }
 
 // guardedHost is a host with a guard before it.

@@ -71,15 +71,17 @@ type testCase struct {
 	Plan  string `json:"plan"`  // where the plan is in the archive
 	Given string `json:"given"` // its path as the user named it
 	// Files are the others of the archive, with their names for the user.
-	Files   map[string]string `json:"files,omitempty"`
-	ID      string            `json:"id"`
-	Name    string            `json:"name"`
-	Tags    []string          `json:"tags,omitempty"`
-	Vars    json.RawMessage   `json:"vars,omitempty"` // those beside the plan's own
-	Env     map[string]string `json:"env,omitempty"`  // variables of the sender's environment
-	Row     json.RawMessage   `json:"row,omitempty"`
-	Number  int               `json:"number,omitempty"`
-	Retries int               `json:"retries,omitempty"`
+	Files  map[string]string `json:"files,omitempty"`
+	ID     string            `json:"id"`
+	Name   string            `json:"name"`
+	Tags   []string          `json:"tags,omitempty"`
+	Vars   json.RawMessage   `json:"vars,omitempty"` // those beside the plan's own
+	Env    map[string]string `json:"env,omitempty"`  // variables of the sender's environment
+	Row    json.RawMessage   `json:"row,omitempty"`
+	Number int               `json:"number,omitempty"`
+	// Combination is the one of the plan's matrix.
+	Combination *spec.Combination `json:"combination,omitempty"`
+	Retries     int               `json:"retries,omitempty"`
 	// RetriesGiven says that Retries come before those of the plan.
 	RetriesGiven bool `json:"retries_given,omitempty"`
 }
@@ -87,6 +89,7 @@ type testCase struct {
 // source reads the plan of the case in a folder that has its files.
 func (c *testCase) source(root string) (spec.Source, error) {
 	s := spec.Source{Root: root, Env: func(name string) (string, bool) { v, ok := c.Env[name]; return v, ok }}
+	s.Combination = c.Combination
 	if c.Number > 0 {
 		s.Row = &spec.Row{Number: c.Number, Values: c.Row}
 	}

@@ -69,6 +69,16 @@ func needs(j *fleet.Job, c *spec.Case) {
 	}
 }
 
+// served is the first place where a case serves a program, "" when it does not.
+func served(c *spec.Case) (at string) {
+	c.Serves(func(_ *spec.Plan, s *spec.Serve) {
+		if at == "" {
+			at = s.At.String()
+		}
+	})
+	return at
+}
+
 // Cannot says what of a suite cannot be sent, by its name.
 func (s *Submission) Cannot(suite *plan.Suite) error {
 	for _, c := range suite.Cases {
@@ -77,6 +87,10 @@ func (s *Submission) Cannot(suite *plan.Suite) error {
 				"%s names %s, which is a file of this machine: a plan that is sent names files relative to its own",
 				c.Plan.Path(), path,
 			)
+		}
+		if at := served(c); at != "" {
+			return fmt.Errorf("%s: a worker of a fleet starts no programs of a plan: start the app where the workers "+
+				"reach it, and run the plan without serve", at)
 		}
 		states, err := c.States()
 		if err != nil {
@@ -241,6 +255,8 @@ func (b *bundles) testCase(ctx context.Context, c *spec.Case) (*testCase, *fleet
 		Vars:   one.vars,
 		Env:    one.env,
 		Number: c.Number,
+
+		Combination: c.Combination,
 	}
 	for given, at := range one.names {
 		out.Files[at] = given

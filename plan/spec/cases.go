@@ -29,6 +29,8 @@ type Case struct {
 	Setup, Teardown []*Plan
 	Scope           Scope
 	Number          int // of the row, from 1; 0 for a plan without data
+	// Combination is the one of the plan's matrix, nil for a plan without.
+	Combination *Combination
 }
 
 // Source reads plans and makes cases of them.
@@ -43,6 +45,9 @@ type Source struct {
 	// Root is the folder that has every file which a plan may name; "" is no bound. A
 	// plan that somebody else sent needs one.
 	Root string
+	// Combination is the one that becomes a case, in place of the plan's matrix; nil is all
+	// that the matrix has.
+	Combination *Combination
 	// Row is the one row that becomes a case, in place of the plan's data; nil is all
 	// that the data have.
 	Row *Row
@@ -104,7 +109,7 @@ func (s Source) Cases(path string) ([]*Case, error) {
 			return nil, err
 		}
 	}
-	return cases, nil
+	return s.combined(p, cases)
 }
 
 // around reads the plans that a plan names.
@@ -127,6 +132,9 @@ func (s Source) around(p *Plan, paths []string, at string) ([]*Plan, error) {
 		}
 		if other.Data != nil || len(other.Setup) > 0 || len(other.Teardown) > 0 {
 			return nil, Problems{{place, "a plan for setup or teardown has no data, setup and teardown of its own"}}
+		}
+		if other.Matrix != nil || other.Clock != nil {
+			return nil, Problems{{place, "a plan for setup or teardown has no matrix and no clock of its own"}}
 		}
 		out = append(out, other)
 	}

@@ -42,6 +42,10 @@ func (s Source) check(c *Case) error {
 			}
 		}
 		x.routes(p.Route)
+		x.serves(p.Serve)
+		if p.Clock != nil {
+			x.value(p.Clock.At, "/clock/at")
+		}
 		x.steps(p.Steps)
 	}
 	return x.problems.sorted()
@@ -80,6 +84,7 @@ func (x *useChecker) step(s *Step, at string) {
 		x.value(text, at+"/"+member)
 	}
 	x.value(s.Args, at+"/args")
+	x.request(s, at)
 	x.routes(s.Route)
 	for i := range s.Expect {
 		x.value(plain(s.Expect[i]), at+"/expect")
@@ -171,6 +176,10 @@ func (c *Case) Explain(line func(depth int, text string)) {
 			}
 			line(1, word+" "+p.Name)
 			depth = 2
+		}
+		for _, s := range p.Serve {
+			_ = s.Expand(&scope) // what cannot be expanded was refused
+			line(depth, "serve "+s.Command.String()+" ("+s.Ready()+")")
 		}
 		if p.Open != "" {
 			line(depth, "open "+explained(&scope, p.Open))

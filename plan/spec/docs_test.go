@@ -32,12 +32,16 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 	sections := []struct{ def, title string }{
 		{"", "A plan"},
 		{"step", "A step"},
+		{"request", "A request"},
 		{"expectation", "An expectation"},
 		{"networkRequest", "A request that is expected"},
 		{"forEach", "for_each"},
 		{"secret", "A secret"},
 		{"session", "A session"},
 		{"signIn", "A sign-in"},
+		{"serve", "An app"},
+		{"matrix", "A matrix"},
+		{"clock", "A clock"},
 		{"quarantine", "A quarantine"},
 		{"route", "A route"},
 	}

@@ -83,6 +83,7 @@ func (p *Plan) relative() {
 		}
 	}
 	from(&p.StorageState)
+	p.relativeDirs(dir)
 	for name, s := range p.Sessions {
 		if filepath.IsAbs(s.StorageState) {
 			p.absolute = s.StorageState
@@ -145,7 +146,10 @@ func (c *checker) plan(p *Plan) {
 		}
 	}
 	c.quarantine(p.Quarantine)
+	c.matrix(p.Matrix)
+	c.clock(p.Clock)
 	c.routes(p.Route, "/route")
+	c.serves(p.Serve)
 	c.steps(p.Steps, "/steps")
 	number(p.Steps, map[string]int{})
 }
@@ -159,17 +163,22 @@ func (c *checker) steps(steps []Step, at string) {
 func (c *checker) step(s *Step, at string) {
 	s.At = c.places.at(at)
 	kinds := 0
-	for _, given := range []bool{s.Action != "", s.State != "", s.Call != "", s.Check, s.ForEach != nil} {
+	for _, given := range []bool{
+		s.Action != "", s.State != "", s.Call != "", s.Check, s.ForEach != nil, s.Request != nil,
+	} {
 		if given {
 			kinds++
 		}
 	}
 	switch {
 	case kinds > 1:
-		c.fail(at, "the step has %d of action, state, call, check and for_each: expected one", kinds)
+		c.fail(at, "the step has %d of action, state, call, request, check and for_each: expected one", kinds)
 	case kinds == 0 && s.Open == "" && len(s.Expect) == 0:
-		c.fail(at, "the step does nothing: expected one of action, state, call, check, for_each, open and expect")
+		c.fail(
+			at, "the step does nothing: expected one of action, state, call, request, check, for_each, open and expect",
+		)
 	}
+	c.request(s, at)
 	if s.Summary != "" && s.State == "" {
 		c.fail(at+"/summary", "summary belongs to state")
 	}
@@ -220,6 +229,9 @@ func (c *checker) step(s *Step, at string) {
 		s.Name = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s.Does(), "action "), "state "), "call ")
 		if strings.HasPrefix(s.Name, "open ") {
 			s.Name = "open"
+		}
+		if s.Request != nil && s.Open == "" {
+			s.Name = "request"
 		}
 	}
 	c.routes(s.Route, at+"/route")

@@ -49,7 +49,7 @@ func schemaText(wholeSteps bool) []byte {
 }
 
 // verbs are the members of which a step has one at most.
-var verbs = []string{"action", "state", "call", "check", "for_each"}
+var verbs = []string{"action", "state", "call", "request", "check", "for_each"}
 
 // oneVerb says of a step that it does something, and one thing.
 func oneVerb(step *object) {
@@ -127,6 +127,7 @@ type generator struct{ defs *object }
 // required are the members that have to be there.
 var required = map[string]bool{
 	"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true, "Route.url": true,
+	"Serve.command": true, "Request.url": true,
 	"Quarantine.owner": true, "Quarantine.until": true, "Quarantine.why": true,
 }
 
@@ -185,6 +186,16 @@ func (g *generator) of(t reflect.Type) *object {
 	case reflect.TypeFor[Routes]():
 		one := g.ref(reflect.TypeFor[Route]())
 		out.put("anyOf", []any{one, map[string]any{"type": "array", "minItems": 1, "items": one}})
+		return out
+	case reflect.TypeFor[Serves]():
+		one := g.ref(reflect.TypeFor[Serve]())
+		out.put("anyOf", []any{one, map[string]any{"type": "array", "minItems": 1, "items": one}})
+		return out
+	case reflect.TypeFor[Command]():
+		out.put("anyOf", []any{
+			map[string]any{"type": "string", "minLength": 1},
+			map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "string"}},
+		})
 		return out
 	case reflect.TypeFor[*Data]():
 		out.put("anyOf", []any{

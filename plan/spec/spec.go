@@ -27,6 +27,10 @@ type Plan struct {
 	StorageState string             `json:"storage_state,omitempty" doc:"file with the cookies and storage to begin with; --storage-state comes before it"`
 	Sessions     map[string]Session `json:"sessions,omitempty" doc:"what further sessions begin with"`
 	Route        Routes             `json:"route,omitempty" doc:"answers requests while the plan runs: a route, or a list"`
+	Serve        Serves             `json:"serve,omitempty" doc:"starts the app that the plan is about: a program, or a list"`
+
+	Matrix *Matrix `json:"matrix,omitempty" doc:"devices, locales, time zones and colour schemes: a test case for each combination"`
+	Clock  *Clock  `json:"clock,omitempty" doc:"what scripts of its pages take for the time"`
 
 	Quarantine *Quarantine `json:"quarantine,omitempty" doc:"the plan is known to fail: it runs and is shown, and fails the run only when this is over"`
 
@@ -73,6 +77,8 @@ type Step struct {
 	Summary string `json:"summary,omitempty" doc:"a summary of that projection"`
 	Call    string `json:"call,omitempty" doc:"a primitive"`
 	Check   bool   `json:"check,omitempty" doc:"every check of the page's maps"`
+
+	Request *Request `json:"request,omitempty" doc:"an HTTP request with the session's cookies"`
 
 	ExpectStatus int      `json:"expect_status,omitempty" min:"100" max:"599" doc:"HTTP status that the document must have, of a check"`
 	Requires     []string `json:"requires,omitempty" doc:"states that must be current, of a check"`
@@ -247,6 +253,8 @@ func (s *Step) Does() string {
 		}
 	}
 	switch {
+	case s.Request != nil:
+		return "request " + s.Request.String()
 	case s.Check:
 		return "check"
 	case s.ForEach != nil:

@@ -10,6 +10,7 @@ func Primitives() []*primitives.Primitive {
 		emulateViewport,
 		emulateLocale,
 		emulateTimezone,
+		emulateClock,
 		emulateGeolocation,
 		emulateMedia,
 		emulateNetwork,

@@ -73,8 +73,9 @@ type Browser struct {
 	requested map[string]bool // targets that NewTab created
 	contexts  map[string]bool // browser contexts that NewContext created
 	routes    map[string]*route.Table
-	workers   map[string]routedWorker // by session: workers of pages with routes, or whose requests are recorded
-	change    cdp.Broadcast           // a tab became ready or ended
+	emulated  map[string]primitives.Emulation // by browser context, see EmulateIn
+	workers   map[string]routedWorker         // by session, see keepWorker
+	change    cdp.Broadcast                   // a tab became ready or ended
 }
 
 // Launch starts a browser, or attaches to one when opts.Attach is set. ctx bounds

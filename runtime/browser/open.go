@@ -185,6 +185,7 @@ func (b *Browser) NewContext(ctx context.Context) (string, error) {
 func (b *Browser) DisposeContext(ctx context.Context, id string) error {
 	b.mu.Lock()
 	delete(b.contexts, id)
+	delete(b.emulated, id)
 	b.mu.Unlock()
 	b.dropRoutes(id)
 	var commands []cdp.Command

@@ -132,29 +132,56 @@ func (b *Browser) closeRoutes() {
 
 // keepWorker keeps the session of a worker whose page has routes, because its requests are
 // not its page's, or whose page's requests are recorded: the page asks for the script of a
-// worker, and the worker hears of its end. The reader calls it.
+// worker, and the worker hears of its end. Those of a page with another clock are kept for that.
+// The reader calls it.
 func (b *Browser) keepWorker(s *cdp.Session, parent, address string) bool {
-	owner, ok := b.sessions[parent]
-	if !ok {
+	owner, nested := b.ownerOf(parent)
+	if owner == nil {
 		return false
 	}
-	table := b.routesOf(owner.tab.context)
-	if !table.Active() && !owner.tab.traffic.Recording() {
+	table := b.routesOf(owner.context)
+	clock := owner.workerClock(s)
+	watched := table.Active() || owner.traffic.Recording()
+	if (nested || !watched) && len(clock) == 0 {
 		return false
 	}
 	b.mu.Lock()
 	if b.workers == nil {
 		b.workers = map[string]routedWorker{}
 	}
-	b.workers[s.ID] = routedWorker{s, owner.tab}
+	b.workers[s.ID] = routedWorker{s, owner}
 	b.mu.Unlock()
-	owner.tab.traffic.WorkerAttached(s, address)
-	commands := []cdp.Command{{Session: s.ID, Method: "Network.enable"}}
-	if table.Active() {
+	commands := clock
+	if len(clock) > 0 { // workers of its own take part too
+		commands = append(commands, cdp.Command{
+			Session: s.ID,
+			Method:  "Target.setAutoAttach",
+			Params:  []byte(`{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}`),
+		})
+	}
+	if watched && !nested {
+		owner.traffic.WorkerAttached(s, address)
+		commands = append(commands, cdp.Command{Session: s.ID, Method: "Network.enable"})
+	}
+	if !nested && table.Active() {
 		commands = append(commands, table.SessionCommands(s)...)
 	}
 	b.client.Post(append(commands, cdp.Command{Session: s.ID, Method: "Runtime.runIfWaitingForDebugger"})...)
 	return true
+}
+
+// ownerOf is the tab whose worker a session is of: of a page, or nested in another worker.
+func (b *Browser) ownerOf(parent string) (owner *Tab, nested bool) {
+	if a := b.sessions[parent]; a != nil {
+		return a.tab, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w, ok := b.workers[parent]
+	if !ok {
+		return nil, false
+	}
+	return w.tab, true
 }
 
 func (b *Browser) workersOf(t *Tab) (out []*cdp.Session) {

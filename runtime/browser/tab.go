@@ -66,6 +66,7 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t.console = console.New(b.client, t.Page)
 	t.store = storage.New(t.own, t.Page, neighbours{t})
 	t.emulator = emulate.New(t.own, t.Page, t.traffic, &b.agent, b.emulation())
+	t.emulator.Begin(b.emulatedIn(t.own.ID))
 	if b.opts.PageTools {
 		t.tools = webmcp.New(b.client, t.Page, (*observer)(t).Changed)
 	}

@@ -64,7 +64,7 @@ type Emulator struct {
 	mu  sync.Mutex
 	now primitives.Emulation
 	// scripts are the new-document scripts of each session, for their removal.
-	scripts map[*cdp.Session]string
+	scripts map[scriptOf]string
 }
 
 // New makes the emulator of a tab. agent is shared by the tabs of a browser.
@@ -152,6 +152,16 @@ func (e *Emulator) Emulate(ctx context.Context, want primitives.Emulation) error
 		}
 		next.WebDriver = want.WebDriver
 	}
+	if want.Clock != nil {
+		clock, err := mergeClock(old.Clock, *want.Clock)
+		if err == nil {
+			err = e.applyClock(ctx, clock)
+		}
+		if err != nil {
+			return err
+		}
+		next.Clock = clock
+	}
 	if want.UserAgent != nil || want.Locale != nil {
 		c, err := e.userAgentCommand(ctx, next)
 		if err != nil {
@@ -233,6 +243,12 @@ func (e *Emulator) ClearEmulation(ctx context.Context, kinds []string) error {
 		}
 		next.WebDriver = nil
 	}
+	if has("clock") && next.Clock != nil {
+		if err := e.applyClock(ctx, nil); err != nil {
+			return err
+		}
+		next.Clock = nil
+	}
 	if (has("user_agent") && next.UserAgent != nil) || relocate {
 		if has("user_agent") {
 			next.UserAgent = nil
@@ -278,12 +294,25 @@ func (e *Emulator) apply(ctx context.Context, next primitives.Emulation, command
 func (e *Emulator) SessionCommands(s *cdp.Session) []cdp.Command {
 	out := e.options.commands(s)
 	if s.Frame == "" {
-		return out
+		if now := e.Emulated(); now.Viewport != nil { // the tab began with it, see Begin
+			for _, c := range viewportCommands(now.Viewport) {
+				c.Session = s.ID
+				out = append(out, c)
+			}
+		}
 	}
 	return append(out, e.frameCommands(s)...)
 }
 
-// frameCommands are those with which a frame in another process joins in.
+// Begin has the tab emulate from its first document on. It is called before its session begins.
+func (e *Emulator) Begin(with primitives.Emulation) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now = with
+}
+
+// frameCommands are those with which a session joins in: that of a frame in another process, or the
+// tab's own.
 func (e *Emulator) frameCommands(s *cdp.Session) []cdp.Command {
 	now := e.Emulated()
 	var out []cdp.Command
@@ -305,7 +334,7 @@ func (e *Emulator) frameCommands(s *cdp.Session) []cdp.Command {
 	if now.Network != nil {
 		out = append(out, e.traffic.EnableCommand(), networkCommand(now.Network))
 	}
-	if now.Viewport != nil && now.Viewport.Touch {
+	if s.Frame != "" && now.Viewport != nil && now.Viewport.Touch {
 		out = append(out, touchCommand(true))
 	}
 	if now.UserAgent != nil || now.Locale != nil {
@@ -315,7 +344,12 @@ func (e *Emulator) frameCommands(s *cdp.Session) []cdp.Command {
 	}
 	if now.WebDriver != nil {
 		c := webDriverCommand(now.WebDriver)
-		c.OnReply = e.onScript(s)
+		c.OnReply = e.onScript(s, kindWebDriver, true)
+		out = append(out, c)
+	}
+	if now.Clock != nil {
+		c := clockCommand(now.Clock)
+		c.OnReply = e.onScript(s, kindClock, true)
 		out = append(out, c)
 	}
 	for i := range out {
@@ -412,14 +446,8 @@ func networkCommand(n *primitives.NetworkEmulation) cdp.Command {
 // userAgentCommand sets user agent and languages, which go together in the
 // protocol: to set one, the other has to be sent too.
 func (e *Emulator) userAgentCommand(ctx context.Context, want primitives.Emulation) (cdp.Command, error) {
-	if e.agent.known() == "" {
-		var version struct {
-			UserAgent string `json:"userAgent"`
-		}
-		if err := e.client.Do(ctx, "", "Browser.getVersion", nil, &version); err != nil {
-			return cdp.Command{}, cdp.Explain(err, "reading the user agent")
-		}
-		e.agent.set(version.UserAgent)
+	if _, err := e.agent.Read(ctx, e.client); err != nil {
+		return cdp.Command{}, err
 	}
 	return agentCommand(want, e.agentOf(want)), nil
 }
@@ -429,6 +457,21 @@ func (e *Emulator) agentOf(want primitives.Emulation) string {
 		return want.UserAgent.UserAgent
 	}
 	return e.agent.known()
+}
+
+// Read is the user agent, which is read of the browser once.
+func (a *Agent) Read(ctx context.Context, client *cdp.Client) (string, error) {
+	if text := a.known(); text != "" {
+		return text, nil
+	}
+	var version struct {
+		UserAgent string `json:"userAgent"`
+	}
+	if err := client.Do(ctx, "", "Browser.getVersion", nil, &version); err != nil {
+		return "", cdp.Explain(err, "reading the user agent")
+	}
+	a.set(version.UserAgent)
+	return version.UserAgent, nil
 }
 
 // known is the user agent, empty until it was read.

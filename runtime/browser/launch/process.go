@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/processgroup"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
@@ -99,7 +100,7 @@ func Start(o Options) (*Process, cdp.Transport, error) {
 	if dir := socketFolder(p.dir, p.temporary); dir != "" {
 		p.cmd.Env = append(p.cmd.Env, "TMPDIR="+dir)
 	}
-	detach(p.cmd)
+	processgroup.Detach(p.cmd)
 	t, err := p.open(commandLine(&o, p.dir))
 	if err != nil {
 		_ = p.Close()
@@ -138,16 +139,16 @@ func (p *Process) Output() string { return p.stderr.String() }
 func (p *Process) Hint() string { return startHint(p.stderr.String()) }
 
 // Kill ends the browser's process group by force.
-func (p *Process) Kill() { killGroup(p.PID()) }
+func (p *Process) Kill() { processgroup.Kill(p.PID()) }
 
 // Close kills what is left of the browser, removes the profile folder if it
 // is temporary, and ends the supervisor. It returns when all of that is done.
 func (p *Process) Close() error {
 	p.closing.Do(func() {
 		if p.cmd.Process != nil {
-			killGroup(p.cmd.Process.Pid)
+			processgroup.Kill(p.cmd.Process.Pid)
 			<-p.exited
-			awaitGroup(p.cmd.Process.Pid, time.Second)
+			processgroup.Await(p.cmd.Process.Pid, time.Second)
 		}
 		if p.temporary {
 			p.closeErr = removeProfile(p.dir, 3*time.Second)

@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
 )
 
 var ignoredSignals = []os.Signal{os.Interrupt}
-
-func detach(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
-}
 
 // open starts the browser with a DevTools port on loopback, because handles
 // other than the standard ones cannot be inherited through os/exec here. Any
@@ -49,10 +42,3 @@ func (p *Process) open(args []string) (cdp.Transport, error) {
 		}
 	}
 }
-
-// killGroup ends a process and all it started.
-func killGroup(group int) {
-	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(group)).Run()
-}
-
-func awaitGroup(int, time.Duration) {}

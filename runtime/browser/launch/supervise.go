@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/outrider-run/outrider/internal/processgroup"
 )
 
 // superviseEnv carries the profile directory to remove to a supervisor; "-"
@@ -59,8 +61,8 @@ func supervise(life *os.File, dir string) {
 		}
 	}
 	if group > 0 {
-		killGroup(group)
-		awaitGroup(group, time.Second)
+		processgroup.Kill(group)
+		processgroup.Await(group, time.Second)
 	}
 	if dir != "-" {
 		removeProfile(dir, 5*time.Second)
@@ -92,7 +94,7 @@ func startSupervisor(dir string, lost func(error)) (*supervisor, error) {
 	cmd.Env = append(supervisorEnv(), cmd.Env...)
 	cmd.Stdin = r
 	cmd.Dir = os.TempDir()
-	detach(cmd)
+	processgroup.Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("starting the watchdog of the browser: %w", err)

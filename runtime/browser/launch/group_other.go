@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package launch
-
-func groupIsDead(int) bool { return false }
