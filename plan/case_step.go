@@ -160,6 +160,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	if err != nil {
 		return fail(err), at
 	}
+	if r.o.prover != nil {
+		r.proves(ctx, at, s, x)
+	}
 	began := time.Now()
 	var reply runtime.Reply
 	if x.Open != "" {
@@ -172,8 +175,8 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.fitArguments(ctx, home, on, x, limit)
 	}
 	name, arguments, err := request(x)
-	do := func(ctx context.Context) runtime.Reply {
-		return home.Do(ctx, runtime.Call{
+	doOn := func(ctx context.Context, host Host) runtime.Reply {
+		return host.Do(ctx, runtime.Call{
 			ID:         r.o.NewID(),
 			Target:     on,
 			Name:       name,
@@ -184,6 +187,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 			Settles:    true,
 		})
 	}
+	do := func(ctx context.Context) runtime.Reply { return doOn(ctx, home) }
 	if err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if name != "" && reply.Err == nil {
@@ -221,6 +225,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.capture(ctx, s, &result)
 	}
 	result.DurationMS = time.Since(began).Milliseconds()
+	if result.OK && r.o.prover != nil {
+		r.proved(ctx, at, x, since, result, doOn)
+	}
 	return result, at
 }
 

@@ -301,6 +301,7 @@ func (h *Host) about() Info {
 	h.mu.Unlock()
 	if b != nil {
 		info.Browser = b.Version()
+		info.Shell = b.Shell()
 	}
 	return info
 }

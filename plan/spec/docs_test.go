@@ -33,6 +33,7 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 		{"", "A plan"},
 		{"step", "A step"},
 		{"expectation", "An expectation"},
+		{"region", "A region"},
 		{"networkRequest", "A request that is expected"},
 		{"forEach", "for_each"},
 		{"secret", "A secret"},
