@@ -163,6 +163,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	if r.o.prover != nil {
 		r.proves(ctx, at, s, x)
 	}
+	proven := r.mayProveRepair(ctx, at, s, x)
 	began := time.Now()
 	var reply runtime.Reply
 	if x.Open != "" {
@@ -220,6 +221,10 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.expect(ctx, at, x.Expect, since, &result)
 	}
 	r.settleRoutes(ctx, at, routes, &result)
+	r.judgeRepair(ctx, at, x, since, &result, reply)
+	if !proven {
+		result.refuseRepair()
+	}
 	result.reportRepair()
 	if result.OK {
 		r.capture(ctx, s, &result)

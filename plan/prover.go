@@ -144,16 +144,23 @@ func (r *run) proves(ctx context.Context, at place, s, x *spec.Step) {
 	}
 	defer p.timed()()
 	at.session.Do(ctx, r.proofCall(at, "mutants_before", nil))
-	list := r.next(s, x)
+	p.before.judged, p.before.held = r.heldBefore(ctx, at, r.next(s, x))
+}
+
+// heldBefore reports whether all expectations of a step hold before it acts: then they do not tell it from a step that
+// does nothing. judged is false where that is known only of what the step answers.
+func (r *run) heldBefore(ctx context.Context, at place, list spec.Expectations) (judged, held bool) {
 	for _, e := range list {
 		if e.Expression != "" || len(e.Network) > 0 {
-			return // whether it holds is known only of what the step answers
+			return false, false
 		}
 	}
-	p.before.judged, p.before.held = true, true
 	for _, e := range list {
-		p.before.held = p.before.held && r.holds(ctx, at, e)
+		if !r.holds(ctx, at, e) {
+			return true, false
+		}
 	}
+	return true, true
 }
 
 func (r *run) proofCall(at place, name string, in any) runtime.Call {
