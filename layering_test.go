@@ -349,6 +349,8 @@ var mayImport = map[string][]string{
 		"primitives/fault", "projection/expr", "runtime", "runtime/browser/launch", "sites/demo",
 	},
 	"evidence/outfile":        {},
+	"evidence/picture":        {}, // screenshots that are compared
+	"evidence/outline":        {"internal/lazyregexp"},
 	"internal/operate/traces": {"internal/lazyregexp", "primitives/fault", "primitives/span"},
 	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},
 	"evidence/states":         {"evidence/report", "primitives/fault", "runtime", "primitives"},
@@ -384,13 +386,13 @@ var mayImport = map[string][]string{
 		"internal/devices", "internal/lazyregexp", "plan/serve", "primitives",
 		"primitives/address", "internal/element/lock", "authoring/repair", "internal/mask", "evidence/report",
 		"plan/schedule", "plan/spec", "runtime", "runtime/browser", "sites", "sites/location",
-		"projection/expr", "primitives/fault", "evidence/outfile",
+		"projection/expr", "primitives/fault", "evidence/outfile", "evidence/outline", "evidence/picture",
 		"runtime/checks",
 	},
 	"plan/schedule": {},
 	"plan/watch":    {"evidence/report", "plan", "plan/spec", "sites/filewatch"},
 	"plan/spec": {
-		"internal/devices", "internal/lazyregexp",
+		"internal/devices", "internal/lazyregexp", "evidence/outline",
 		"internal/mask", "primitives/fault", "primitives/schema", "projection/expr", "internal/jsonout",
 	},
 	"internal/operate/metrics": {"primitives/fault", "runtime"},
@@ -417,7 +419,7 @@ var mayImport = map[string][]string{
 		"primitives/quirks", "runtime", "runtime/browser", "evidence/outfile", "internal/ownfolder",
 	},
 	"client":       {}, // typed primitives
-	"outridertest": {".", "client"},
+	"outridertest": {".", "client", "evidence/picture"},
 	"outriderrod":  {"."},
 	// the Go library
 	".": {

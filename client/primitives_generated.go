@@ -618,14 +618,20 @@ func BrowserScreenshot(
 // BrowserScreenshotArgs are the arguments of [BrowserScreenshot].
 type BrowserScreenshotArgs struct {
 	// Default 10000.
-	CaptureTimeoutMS int  `json:"capture_timeout_ms,omitempty"`
-	DelayMS          *int `json:"delay_ms,omitempty"`
+	CaptureTimeoutMS int `json:"capture_timeout_ms,omitempty"`
+	// Cut the image to this part of the viewport, or with full_page of the page,
+	// in CSS pixels.
+	Clip    *Rect `json:"clip,omitempty"`
+	DelayMS *int  `json:"delay_ms,omitempty"`
 	// One of png, jpeg. Default png.
 	Format string `json:"format,omitempty"`
 	// The whole page without scrolling it; sides beyond 16384 CSS pixels are cut.
-	FullPage  bool   `json:"full_page,omitempty"`
-	Locator   *Query `json:"locator,omitempty"`
-	MaxHeight int    `json:"max_height,omitempty"`
+	FullPage bool   `json:"full_page,omitempty"`
+	Locator  *Query `json:"locator,omitempty"`
+	// CSS selectors of what is painted over, in the outermost document. Implies
+	// stable.
+	Mask      []string `json:"mask,omitempty"`
+	MaxHeight int      `json:"max_height,omitempty"`
 	// A PNG that is too large becomes a JPEG; then quality, then size are lowered.
 	MaxKilobytes int `json:"max_kilobytes,omitempty"`
 	MaxWidth     int `json:"max_width,omitempty"`
@@ -638,6 +644,10 @@ type BrowserScreenshotArgs struct {
 	// css makes image positions click coordinates. One of device, css. Default
 	// device.
 	Scale string `json:"scale,omitempty"`
+	// For pictures that are compared: wait for fonts and pictures, end animations,
+	// hide the caret, and answer when two pictures one after the other are equal.
+	// The page goes on afterwards. A PNG unless it is fitted into limits.
+	Stable bool `json:"stable,omitempty"`
 	// How long to wait for the element of locator or ref, at most as long as the
 	// call may take: 5000 unless said otherwise.
 	TimeoutMS *int `json:"timeout_ms,omitempty"`

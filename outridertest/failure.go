@@ -1,13 +1,10 @@
 package outridertest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,34 +73,6 @@ func keepAll(ctx context.Context, tab *outrider.Tab, dir string) (failed []error
 	}
 	write("requests.txt", []byte(lines.String()), err)
 	return failed
-}
-
-// differs counts the pixels that are not equal.
-func differs(a, b []byte) (int, error) {
-	want, err := png.Decode(bytes.NewReader(a))
-	if err != nil {
-		return 0, err
-	}
-	got, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		return 0, err
-	}
-	if want.Bounds() != got.Bounds() {
-		return 0, fmt.Errorf("the size is %v, not %v", got.Bounds().Size(), want.Bounds().Size())
-	}
-	return unequal(want, got), nil
-}
-
-func unequal(want, got image.Image) (n int) {
-	r := want.Bounds()
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			if want.At(x, y) != got.At(x, y) {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // convert decodes a value that was decoded loosely into a result of another type.

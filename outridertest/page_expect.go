@@ -14,6 +14,7 @@ import (
 
 	"github.com/outrider-run/outrider"
 	"github.com/outrider-run/outrider/client"
+	"github.com/outrider-run/outrider/evidence/picture"
 )
 
 // PageExpectation is what a page must be, within [Page.Patience]. An assertion that does not come true fails the test.
@@ -159,8 +160,9 @@ func (e PageExpectation) Snapshot(name string) {
 	}, p.ofDocument())
 }
 
-// Picture: what the viewport shows is the file NAME.png of testdata, but for at most so many pixels. The flag
-// -outrider.update writes it. Pictures differ between browsers and machines: keep them for one of each.
+// Picture: what the viewport shows is the file NAME.png of testdata, but for at most so many pixels that somebody could
+// see. It is taken when fonts and pictures are there and animations have ended. The flag -outrider.update writes it.
+// Pictures differ between browsers and machines: keep them for one of each.
 func (e PageExpectation) Picture(name string, differing int) {
 	p := e.page
 	p.t.Helper()
@@ -169,9 +171,10 @@ func (e PageExpectation) Picture(name string, differing int) {
 		p.t.Helper()
 		ctx, cancel := p.within(p.Patience)
 		defer cancel()
-		picture, err := p.tab.Screenshot(ctx)
+		r, err := client.BrowserScreenshot(ctx, p.tab, client.BrowserScreenshotArgs{Stable: true})
 		p.must("taking a picture", err)
-		got = picture
+		got, err = r.Image()
+		p.must("reading a picture", err)
 		return got
 	}
 	path, want, written := e.golden(name+".png", take)
@@ -184,14 +187,15 @@ func (e PageExpectation) Picture(name string, differing int) {
 		}
 	})
 	e.until("the picture "+path, func() (bool, string) {
-		n, err := differs(want, take())
+		d, err := picture.Compare(want, take(), picture.Perceptual)
 		if err != nil {
 			return false, err.Error()
 		}
-		if n <= differing {
+		same := d.Equal() || d.Sizes[0] == d.Sizes[1] && d.Pixels <= differing
+		if same {
 			got = nil
 		}
-		return n <= differing, fmt.Sprintf("%d pixels that differ, at most %d may", n, differing)
+		return same, fmt.Sprintf("%s: at most %d may", d, differing)
 	}, p.ofDocument())
 }
 

@@ -118,7 +118,7 @@ func (r *run) tab(ctx context.Context, s *session, name string) (runtime.Target,
 		s.tabs[name] = id
 	}
 	on := runtime.Target{RuntimeID: id}
-	if r.o.Evidence && !s.watched[id] {
+	if (r.o.Evidence || r.o.prover != nil) && !s.watched[id] {
 		s.watched[id] = true
 		record(ctx, s, on, r.o)
 	}

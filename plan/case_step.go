@@ -166,6 +166,10 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 	if err != nil {
 		return fail(err), at
 	}
+	if r.o.prover != nil {
+		r.proves(ctx, at, s, x)
+	}
+	proven := r.mayProveRepair(ctx, at, s, x)
 	began := time.Now()
 	var reply runtime.Reply
 	if x.Open != "" {
@@ -178,8 +182,8 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.fitArguments(ctx, home, on, x, limit)
 	}
 	name, arguments, err := request(x)
-	do := func(ctx context.Context) runtime.Reply {
-		return home.Do(ctx, runtime.Call{
+	doOn := func(ctx context.Context, host Host) runtime.Reply {
+		return host.Do(ctx, runtime.Call{
 			ID:         r.o.NewID(),
 			Target:     on,
 			Name:       name,
@@ -190,6 +194,7 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 			Settles:    true,
 		})
 	}
+	do := func(ctx context.Context) runtime.Reply { return doOn(ctx, home) }
 	if err != nil {
 		reply = runtime.Reply{Err: fault.From(err)}
 	} else if x.Request != nil {
@@ -224,11 +229,18 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.expect(ctx, at, x.Expect, since, &result)
 	}
 	r.settleRoutes(ctx, at, routes, &result)
+	r.judgeRepair(ctx, at, x, since, &result, reply)
+	if !proven {
+		result.refuseRepair()
+	}
 	result.reportRepair()
 	if result.OK {
 		r.capture(ctx, s, &result)
 	}
 	result.DurationMS = time.Since(began).Milliseconds()
+	if result.OK && r.o.prover != nil {
+		r.proved(ctx, at, x, since, result, doOn)
+	}
 	return result, at
 }
 

@@ -56,7 +56,7 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 	}
 	var unmet []report.Failure
 	for _, e := range list {
-		unmet = append(unmet, r.unmet(ctx, at, e, since, *result)...)
+		unmet = append(unmet, r.unmet(ctx, at, e, since, result)...)
 	}
 	result.OK = len(unmet) == 0
 	if result.OK {
@@ -79,7 +79,7 @@ func (r *run) expect(ctx context.Context, at place, list spec.Expectations, sinc
 
 // unmet is what does not hold of one expectation.
 func (r *run) unmet(
-	ctx context.Context, at place, e spec.Expectation, since marks, result StepResult,
+	ctx context.Context, at place, e spec.Expectation, since marks, result *StepResult,
 ) []report.Failure {
 	within := withinOf(e)
 	var out []report.Failure
@@ -89,7 +89,7 @@ func (r *run) unmet(
 		}
 	}
 	if e.Expression != "" {
-		for _, why := range r.falseOf(ctx, e, result) {
+		for _, why := range r.falseOf(ctx, e, *result) {
 			say(why)
 		}
 	}
@@ -126,6 +126,12 @@ func (r *run) unmet(
 	}
 	if e.Element() {
 		out = append(out, r.element(ctx, at, e, within)...)
+	}
+	if e.Snapshot != "" {
+		out = append(out, r.outlined(ctx, at, e, result, within)...)
+	}
+	if e.Screenshot != "" {
+		out = append(out, r.looks(ctx, at, e, result, within)...)
 	}
 	if e.ConsoleErrors != nil {
 		say(r.consoleErrors(ctx, at, *e.ConsoleErrors, since.console))
@@ -606,6 +612,9 @@ func (r StepResult) Print(w io.Writer) {
 	fmt.Fprintf(w, "%-8s %s (%d ms)\n", word, report.Printable(r.Name), r.DurationMS)
 	for i, f := range r.Failed {
 		fmt.Fprintf(w, "         attempt %d: %s\n", i+1, report.Printable(f.Detail))
+	}
+	for _, kept := range r.Updated {
+		fmt.Fprintf(w, "         kept %s\n", report.Printable(kept))
 	}
 	if r.OK || r.Skipped {
 		return

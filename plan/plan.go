@@ -50,6 +50,8 @@ type Options struct {
 	// Secrets are masked in what plans make of results; nil is none.
 	Secrets *mask.Set
 	own     *mask.Set // what placeholders of the case stand for; nil is what they stand for in all
+	prover  *prover   // nil but for a proof
+	repairs bool      // the run was started to repair
 	attempt int       // of the case, from 1; 0 when nobody counts
 	// Opened are the addresses of the tabs that are checked, and how each was opened.
 	Opened Openings
@@ -73,6 +75,9 @@ type Options struct {
 	OnStep func(StepResult)
 	// Now is the time that quarantines are judged by; nil is the clock.
 	Now func() time.Time
+	// UpdateSnapshots keeps the screenshots and snapshots that expectations are compared with, in place of judging
+	// them. Results say which.
+	UpdateSnapshots bool
 	// Warn is called with what went wrong beside the run; may be nil.
 	Warn func(error)
 }
@@ -142,6 +147,8 @@ type StepResult struct {
 	// Healed is the change of a map with which the action was done, as a diff. It is set when
 	// the run repairs targets and the step had failed without the change.
 	Healed string `json:"healed,omitempty"`
+	// Updated are screenshots and snapshots that were kept, see Options.UpdateSnapshots.
+	Updated []string `json:"updated,omitempty"`
 	// Failed are the attempts before this one. A step that passes after one is flaky.
 	Failed []FailedStep `json:"failed_attempts,omitempty"`
 

@@ -78,6 +78,9 @@ func (w *workspace) Do(ctx context.Context, call runtime.Call) runtime.Reply {
 	return w.host.Do(ctx, call)
 }
 
+// Info says which browser the session has.
+func (w *workspace) Info() runtime.Info { return w.host.Info() }
+
 func (w *workspace) Main(ctx context.Context) (runtime.TabStatus, error) { return w.Open(ctx) }
 
 func (w *workspace) Open(ctx context.Context) (runtime.TabStatus, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/outrider-run/outrider/authoring/repair"
+	"github.com/outrider-run/outrider/evidence/report"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/runtime"
 	"github.com/outrider-run/outrider/runtime/checks"
@@ -17,6 +18,7 @@ func (o *Options) SetRepair(given []string, remember, replace, isPurpose bool) (
 	o.Maps = repair.FilesOf(given)
 	o.Remember = remember
 	o.Heal = replace
+	o.repairs = isPurpose
 	o.Locks, err = repair.LocksOf(given)
 	if err == nil && isPurpose && len(o.Locks) == 0 {
 		o.warn("nothing can be repaired: no actions.lock.json lies beside the maps; run with --update-lock while all " +
@@ -97,6 +99,48 @@ func (r *run) expectLoss(ctx context.Context, list spec.Expectations, result *St
 	*result = without
 }
 
+// mayProveRepair reports whether what the plan expects could tell a step that goes on with another target from one that
+// does nothing. A plan that expects nothing of the page says nothing about it.
+func (r *run) mayProveRepair(ctx context.Context, at place, s, x *spec.Step) bool {
+	if !r.o.repairs || len(r.o.Locks) == 0 || x.Action == "" || x.Open != "" {
+		return true
+	}
+	list := r.next(s, x)
+	judged, held := r.heldBefore(ctx, at, list)
+	return len(list) == 0 || !judged || !held
+}
+
+// refuseRepair neither takes nor proposes another target where all that is expected of the step held before it.
+func (r *StepResult) refuseRepair() {
+	if len(r.repaired) == 0 {
+		return
+	}
+	r.texts = append(r.texts, report.Text{Title: "repair that is not taken", Body: repair.Diff(r.repaired), Diff: true})
+	r.repaired = nil
+	r.lose()
+	r.Unmet = "the repaired target is not taken: all that the plan expects of the step held before it, so nothing tells " +
+		"it from a step that does nothing"
+	r.unmet = []report.Failure{{Message: r.Unmet, Place: r.at}}
+}
+
+// judgeRepair drops another target with which what is expected of the step does not hold. A run that does not go on with
+// it has not asked yet.
+func (r *run) judgeRepair(
+	ctx context.Context, at place, x *spec.Step, since marks, result *StepResult, reply runtime.Reply,
+) {
+	if !r.o.repairs || r.o.Heal || len(result.repaired) == 0 || len(x.Expect) == 0 {
+		return
+	}
+	with := *result
+	with.OK = true
+	with.Error = nil
+	with.Output = reply.Output
+	r.expect(ctx, at, x.Expect, since, &with)
+	if !with.OK {
+		result.repaired = nil
+	}
+}
+
 // reportRepair writes down the change without which the step would have failed. A step whose failure
 // was expected needs no change, so nothing is repaired.
 func (r *StepResult) reportRepair() {
@@ -104,6 +148,9 @@ func (r *StepResult) reportRepair() {
 	case r.lost == nil:
 	case !r.OK:
 		r.Error = cmp.Or(r.Error, r.lost)
+		if r.Unmet != "" {
+			r.repaired = nil // it was judged with the change, and is not well
+		}
 	case r.Error == r.lost:
 		r.repaired = nil
 	default:

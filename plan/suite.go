@@ -434,7 +434,7 @@ func (c CaseResult) Print(w io.Writer) {
 		fmt.Fprintf(w, "    attempt %d: %s: %s\n", i+1, report.Printable(f.Step), report.Printable(f.Detail))
 	}
 	for _, s := range c.Steps {
-		if !s.OK && !s.Skipped || s.Flaky() || s.Healed != "" {
+		if !s.OK && !s.Skipped || s.Flaky() || s.Healed != "" || len(s.Updated) > 0 {
 			var b strings.Builder
 			s.Print(&b)
 			for line := range strings.Lines(b.String()) {

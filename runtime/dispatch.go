@@ -48,7 +48,12 @@ func (h *Host) execute(ctx context.Context, t *Tab, j *job) (reply Reply) {
 	if j.call.Punctual {
 		ctx = primitives.Punctual(ctx, stopWait/8)
 	}
+	if j.call.Mutant != "" {
+		ctx = withMutant(ctx, j.call.Mutant)
+	}
 	switch {
+	case j.call.Proves != "":
+		return h.mutants(ctx, t, j.call.Proves, args)
 	case j.call.Name == LaterEffects && j.call.Watcher != "":
 		return h.later(ctx, t, j, args)
 	case j.call.Name == SiteTool:
@@ -118,6 +123,19 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 		reply.Answer = r.Envelope()
 	}
 	return reply
+}
+
+// mutants answers a question of the page library for the proof of a plan.
+func (h *Host) mutants(ctx context.Context, t *Tab, query string, args json.RawMessage) Reply {
+	live, err := t.LivePage(ctx)
+	if err != nil {
+		return Reply{Err: fault.From(err)}
+	}
+	var out json.RawMessage
+	if err := live.Call(ctx, "", query, args, &out); err != nil {
+		return Reply{Err: fault.From(err)}
+	}
+	return Reply{Output: h.opts.Secrets.FromPage(out)}
 }
 
 // documents counts the documents that the page of a tab has had.

@@ -312,6 +312,7 @@ func (h *Host) about() Info {
 	h.mu.Unlock()
 	if b != nil {
 		info.Browser = b.Version()
+		info.Shell = b.Shell()
 	}
 	return info
 }

@@ -171,7 +171,7 @@ func (t *Tab) LivePage(ctx context.Context) (primitives.Page, error) {
 		t.mu.Unlock()
 		if page != nil {
 			if !observe.Detached(page) {
-				return primitives.WithQuirks(page, t.host.opts.Quirks), nil
+				return primitives.WithQuirks(underMutant(ctx, page), t.host.opts.Quirks), nil
 			}
 			t.detach(page)
 			continue

@@ -20,6 +20,7 @@ type caseFlags struct {
 	Workers, Retries                     int
 	FailFast, FailOnFlaky, DryRun, Watch bool
 	UpdateLock, Fix, Heal                bool
+	UpdateSnapshots                      bool
 	VarsFile                             string
 	vars, durations                      []string
 	grep, grepInvert, shard              string
@@ -57,6 +58,10 @@ func (p *caseFlags) Add(f *pflag.FlagSet) {
 	f.BoolVar(
 		&p.Heal, "heal", false,
 		"go on with a proposed target where an action is done with it; the result is healed, and its diff is shown",
+	)
+	f.BoolVar(
+		&p.UpdateSnapshots, "update-snapshots", false,
+		"keep the screenshots and snapshots that expectations are compared with, in place of judging them",
 	)
 	f.BoolVar(&p.DryRun, "dry-run", false, "print what would run, without a browser")
 }

@@ -186,6 +186,7 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 	}
 	r.o.Evidence = out.files.ShowsScreenshots()
 	r.o.Open = open
+	r.o.UpdateSnapshots = p.UpdateSnapshots
 	r.o.StorageState = state
 	r.o.SaveState = storage.To != "" && suite.Single()
 	var result plan.RunResult

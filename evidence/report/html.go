@@ -61,13 +61,11 @@ type gallery struct {
 func (g *gallery) shown(t *Test) shownTest {
 	one := shownTest{Test: t.cleaned()}
 	one.Test.Steps = nil
+	for i := range one.Failures {
+		one.Failures[i].Compared = g.compared(one.Failures[i].Compared)
+	}
 	if p := t.Screenshot; p != nil {
-		i, ok := g.at[p.DataURL]
-		if !ok {
-			i = len(g.pictures)
-			g.at[p.DataURL] = i
-			g.pictures = append(g.pictures, picture{p.DataURL, p.Width, p.Height})
-		}
+		i := g.add(picture{p.DataURL, p.Width, p.Height})
 		one.Picture, one.Outlines = &i, p.Outlines
 	}
 	for i := range t.Steps {

@@ -107,7 +107,9 @@ type Failure struct {
 	Message  string `json:"message"`
 	Expected string `json:"expected,omitempty"`
 	Found    string `json:"found,omitempty"`
-	Place    Place  `json:"place,omitzero"`
+	// Compared is set of a screenshot that differs.
+	Compared *Comparison `json:"compared,omitempty"`
+	Place    Place       `json:"place,omitzero"`
 }
 
 // Text is a piece of evidence: console, network, a difference, a page's text.

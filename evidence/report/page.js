@@ -200,6 +200,46 @@
       make("figure", {}, box, t.outlines ? make("figcaption", {}, "The target is outlined.") : null)
     );
   };
+  // A screenshot beside the one that was kept: the slider parts them.
+  const compared = (c) => {
+    const [kept, now, difference] = c.shown.map((i) => (i < 0 ? null : run.pictures[i].src));
+    const old = make("img", { src: kept, alt: `The screenshot ${c.name} that was kept` });
+    const top = make("img", { src: now, alt: `The screenshot ${c.name} of this run`, class: "top" });
+    const part = (percent) => { top.style.clipPath = `inset(0 0 0 ${percent}%)`; };
+    const slider = make("input", {
+      type: "range",
+      min: "0",
+      max: "100",
+      value: "50",
+      "aria-label": `Part of ${c.name} that shows what was kept`
+    });
+    slider.addEventListener("input", () => part(slider.value));
+    part(50);
+    const box = make("div", { class: "shot both" }, old, top);
+    const views = make("div", { class: "chips", role: "group", "aria-label": `View of ${c.name}` });
+    const show = (view) => {
+      for (const b of views.children) b.setAttribute("aria-pressed", String(b.dataset.view === view));
+      old.hidden = view === "actual" || view === "difference";
+      top.hidden = view === "expected";
+      top.src = view === "difference" ? difference : now;
+      slider.hidden = view !== "slider";
+      part(view === "slider" ? slider.value : 0);
+    };
+    for (const view of ["slider", "expected", "actual", "difference"]) {
+      if (view === "difference" && !difference) continue;
+      const b = make("button", { type: "button", "data-view": view }, capital(view));
+      b.addEventListener("click", () => show(view));
+      views.append(b);
+    }
+    show(difference ? "slider" : "actual");
+    return make(
+      "div",
+      { class: "compared" },
+      make("h3", {}, `Screenshot ${c.name}`),
+      views,
+      make("figure", {}, box, slider, make("figcaption", {}, "Left: what was kept. Right: what the page shows."))
+    );
+  };
   const summary = (t, ...more) =>
     make(
       "summary",
@@ -265,6 +305,7 @@
           )
         );
       }
+      if (f.compared && f.compared.shown) one.append(compared(f.compared));
       const known = isStep && place(f.place) === place(t.place);
       if (place(f.place) && !known) one.append(make("code", { class: "place" }, place(f.place)));
       const excerpt = known ? null : lines(f.place);

@@ -34,6 +34,7 @@ func TestFieldsPageIsCurrent(t *testing.T) {
 		{"step", "A step"},
 		{"request", "A request"},
 		{"expectation", "An expectation"},
+		{"region", "A region"},
 		{"networkRequest", "A request that is expected"},
 		{"forEach", "for_each"},
 		{"secret", "A secret"},

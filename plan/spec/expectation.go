@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/evidence/outline"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/internal/mask"
 	"github.com/outrider-run/outrider/projection/expr"
 )
@@ -34,8 +36,10 @@ var (
 	}
 	ofPage = []string{
 		"expression", "text", "text_gone", "state", "url", "title", "status", "console_errors", "network",
+		"screenshot", "snapshot",
 	}
-	mayEmpty = []string{"text_equals", "value_equals"}
+	ofScreenshot = []string{"full_page", "region", "mask", "tolerance"}
+	mayEmpty     = []string{"text_equals", "value_equals"}
 )
 
 // expectation finds what is odd in an expectation as it is written.
@@ -49,6 +53,7 @@ func (c *checker) expectation(e *Expectation, at string, i, of int) {
 	case strings.TrimSpace(e.Expression) == "" && !e.has("target") && !e.has(ofPage...):
 		c.fail(at, "the expectation is empty")
 	}
+	c.pictured(e, at)
 	for _, o := range e.emptyMembers() {
 		c.fail(at+o.pointer, "%s %s", o.member, o.why)
 	}
@@ -58,6 +63,28 @@ func (c *checker) expectation(e *Expectation, at string, i, of int) {
 			place += "/expression"
 		}
 		e.program, e.engine = c.compile(e.Expression, place), c.engine
+	}
+}
+
+// screenshotName is a name that is a file's on every platform.
+var screenshotName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$`)
+
+// pictured finds what is odd of a screenshot and of a snapshot.
+func (c *checker) pictured(e *Expectation, at string) {
+	if e.has(ofScreenshot...) && !e.has("screenshot") {
+		c.fail(at, "full_page, region, mask and tolerance are about a screenshot, and there is none")
+	}
+	if e.Screenshot != "" && !screenshotName().MatchString(e.Screenshot) {
+		c.fail(at+"/screenshot", "the name %q has more than letters, digits, dots, _ and -", e.Screenshot)
+	}
+	if e.has("target") && e.has("full_page", "region") {
+		c.fail(at, "a screenshot is of the target, of a region or of the full page: expected one of them")
+	}
+	if e.Snapshot == "" {
+		return
+	}
+	if _, err := outline.Parse(e.Snapshot, true); err != nil {
+		c.fail(at+"/snapshot", "the snapshot cannot be read: %v", err)
 	}
 }
 
@@ -81,6 +108,8 @@ func (e *Expectation) texts() map[string]*string {
 		"state":         &e.State,
 		"url":           &e.URL,
 		"title":         &e.Title,
+		"screenshot":    &e.Screenshot,
+		"snapshot":      &e.Snapshot,
 	}
 }
 
@@ -309,6 +338,12 @@ func (e *Expectation) String() string {
 			}
 		}
 		parts = append(parts, text)
+	}
+	if e.Screenshot != "" {
+		parts = append(parts, "screenshot "+e.Screenshot)
+	}
+	if e.Snapshot != "" {
+		parts = append(parts, "snapshot of "+strconv.Itoa(strings.Count(strings.TrimSpace(e.Snapshot), "\n")+1)+" rows")
 	}
 	if e.ConsoleErrors != nil {
 		parts = append(parts, fmt.Sprintf("at most %d console errors", *e.ConsoleErrors))

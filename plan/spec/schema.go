@@ -128,6 +128,7 @@ type generator struct{ defs *object }
 var required = map[string]bool{
 	"Plan.steps": true, "ForEach.in": true, "ForEach.steps": true, "NetworkRequest.url": true, "Route.url": true,
 	"Serve.command": true, "Request.url": true,
+	"Region.x": true, "Region.y": true, "Region.width": true, "Region.height": true,
 	"Quarantine.owner": true, "Quarantine.until": true, "Quarantine.why": true,
 }
 

@@ -32,6 +32,8 @@ type Plan struct {
 	Matrix *Matrix `json:"matrix,omitempty" doc:"devices, locales, time zones and colour schemes: a test case for each combination"`
 	Clock  *Clock  `json:"clock,omitempty" doc:"what scripts of its pages take for the time"`
 
+	Repeatable bool `json:"repeatable,omitempty" doc:"prove may run it again with other answers on any machine"`
+
 	Quarantine *Quarantine `json:"quarantine,omitempty" doc:"the plan is known to fail: it runs and is shown, and fails the run only when this is over"`
 
 	HTTPCredentials []SignIn `json:"http_credentials,omitempty" doc:"signs in to servers that ask for it; --http-credentials come before"`
@@ -136,6 +138,13 @@ type Expectation struct {
 	MinCount     *int   `json:"min_count,omitempty" doc:"at least so many match"`
 	MaxCount     *int   `json:"max_count,omitempty" doc:"at most so many match"`
 
+	Screenshot string   `json:"screenshot,omitempty" doc:"name of a picture beside the plan: the viewport, the target or the region looks like it"`
+	FullPage   bool     `json:"full_page,omitempty" doc:"the screenshot is of the whole page"`
+	Region     *Region  `json:"region,omitempty" doc:"the screenshot is of this part of the viewport, or of the full page"`
+	Mask       []string `json:"mask,omitempty" doc:"CSS selectors of what is painted over in the screenshot"`
+	Tolerance  string   `json:"tolerance,omitempty" enum:"exact,perceptual,loose" doc:"how much of the screenshot may differ; default perceptual"`
+	Snapshot   string   `json:"snapshot,omitempty" doc:"rows of the outline of the page or target; others may stand between"`
+
 	State         string           `json:"state,omitempty" doc:"this state of the page's maps is current"`
 	URL           string           `json:"url,omitempty" doc:"the address: a glob when it has a star, else a part of it"`
 	Title         string           `json:"title,omitempty" doc:"the title is this"`
@@ -147,6 +156,14 @@ type Expectation struct {
 	given   map[string]json.RawMessage // the members that are there, also when they are empty
 	program expr.Program
 	engine  expr.Engine
+}
+
+// Region is a part of a picture in CSS pixels.
+type Region struct {
+	X      int `json:"x" min:"0" max:"16384" doc:"from the left"`
+	Y      int `json:"y" min:"0" max:"16384" doc:"from the top"`
+	Width  int `json:"width" min:"1" max:"16384" doc:"of the part"`
+	Height int `json:"height" min:"1" max:"16384" doc:"of the part"`
 }
 
 // NetworkRequest is a request that must have been made.

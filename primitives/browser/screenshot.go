@@ -33,6 +33,11 @@ type browserScreenshotIn struct {
 	// FullPage captures the whole page without scrolling it, down to
 	// longestPage.
 	FullPage bool `json:"full_page"`
+	// Clip cuts the image to a part of the viewport, or with FullPage of the page.
+	Clip *primitives.Rect `json:"clip"`
+	// Stable waits until the page stands still: see still.js.
+	Stable bool     `json:"stable"`
+	Mask   []string `json:"mask"`
 	// The element to cut the image to; none is the viewport.
 	actionability.ElementTarget
 }
@@ -146,6 +151,12 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 	if in.FullPage {
 		clip = &primitives.Rect{Width: min(page.Page.Width, longestPage), Height: min(page.Page.Height, longestPage)}
 	}
+	if in.Clip != nil {
+		if named {
+			return nil, fault.New(fault.InvalidInput, "clip does not go with an element")
+		}
+		clip = in.Clip
+	}
 	format := in.Format
 	if format == "" {
 		format = "png"
@@ -170,7 +181,12 @@ var browserScreenshot = primitives.Define("browser.screenshot", func(
 		opts.Fast = true // of a page so large, encoding is most of the time
 	}
 	var picture primitives.Image
-	if alone {
+	if in.Stable || len(in.Mask) > 0 {
+		picture, err = captureStill(ctx, p, in, opts)
+		if err == nil && alone {
+			err = p.Call(ctx, "", "viewport_info", nil, &page)
+		}
+	} else if alone {
 		picture, err = captureDescribed(ctx, p, in, opts, &page)
 	} else {
 		picture, err = capture(ctx, p, in, opts)

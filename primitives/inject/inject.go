@@ -86,7 +86,7 @@ import (
 )
 
 //go:embed a11y accname actionability base browser changes clipboard dom files geometry keyboard locator maps overlay page
-//go:embed pointer person record storage text
+//go:embed pointer person prove record storage text
 var files embed.FS
 
 // first are the files whose declarations the others use while they load.

@@ -54,6 +54,12 @@ type Call struct {
 	// IdempotencyKey, when not "", says which act of its caller this is. A call of one session that comes again with
 	// the key of an earlier one acts no second time: it gets the answer of that one. Calls that only read ignore it.
 	IdempotencyKey string
+	// Mutant, when not "", names one that the page makes while each of the call's functions reads it, and undoes: see
+	// Proves. The call may only read.
+	Mutant string
+	// Proves, when not "", asks the page library in place of a call, for the proof of a plan: mutants lists what can be
+	// made of the page, mutants_before notes how it looks. No face sets it.
+	Proves string
 	// Progress, when not nil, receives the step that the call has reached. It must
 	// not block.
 	Progress func(Progress)
@@ -207,6 +213,7 @@ type Info struct {
 	Version      string   // of the outrider binary
 	Host         string   // "chromium-cdp"
 	Browser      string   // product and version, "" while there is none
+	Shell        bool     // the browser is a headless shell
 	Device       string   // platform and a short stable suffix
 	Capabilities []string // sorted capability names of the dictionary
 }

@@ -88,7 +88,7 @@ function outrider(name, json) {
     if (!query) throw new Fault('internal', 'the page library has no such function', { name });
     const args = json ? JSON.parse(json) : {};
     if (args.quirks) quirks = new Set(args.quirks);
-    answer = query(args);
+    answer = args.mutant === undefined ? query(args) : underMutant(args.mutant, () => query(args));
     if (!(answer instanceof Promise)) return accept(answer);
   } catch (error) {
     return refuse(error);

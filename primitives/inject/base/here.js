@@ -33,6 +33,8 @@ class Memory {
     this.unseenHosts = new WeakMap(); // element -> how often the browser said nothing of it
     this.semantics = new WeakMap(); // element -> {role, label, states, fresh}
     this.messages = null; // see messages.js
+    this.still = null; // see still.js
+    this.proof = null; // see mutants.js
   }
 }
 
