@@ -326,9 +326,11 @@ var mayImport = map[string][]string{
 	},
 	"faces/provider/jcode": {"internal/background", "internal/lazyregexp", "faces/provider"},
 	"faces/shell": {
-		"faces/tools", "internal/background", "internal/lazyregexp", "internal/owner", "primitives/fault", "runtime",
+		"faces/tools", "internal/background", "internal/devices", "internal/lazyregexp", "internal/owner",
+		"primitives/fault", "runtime",
 	},
 	"internal/background": {},
+	"internal/devices":    {},
 	"internal/owner":      {},
 	"internal/mask":       {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {
