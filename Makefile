@@ -88,7 +88,7 @@ peers:
 # Then it compares names, roles and states of every page with the browser's own tree.
 agents:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
-		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 150m -run 'TestAgents|TestNamesOnApplications' ./internal/testing/agents
+		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 150m -run 'TestAgents|TestAgentsByShell|TestNamesOnApplications' ./internal/testing/agents
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test

@@ -53,7 +53,6 @@ var mayImport = map[string][]string{
 	},
 	"internal/mapedit":      {"primitives/fault", "internal/jsonout"},
 	"internal/ownfolder":    {}, // files that must not outlive their process
-	"internal/devices":      {},
 	"internal/processgroup": {},
 	"authoring/repair": {
 		"internal/mapedit", "internal/element/lock", "internal/mask", "evidence/report", "primitives/fault", "runtime",
@@ -334,9 +333,11 @@ var mayImport = map[string][]string{
 	},
 	"faces/provider/jcode": {"internal/background", "internal/lazyregexp", "faces/provider"},
 	"faces/shell": {
-		"faces/tools", "internal/background", "internal/lazyregexp", "internal/owner", "primitives/fault", "runtime",
+		"faces/tools", "internal/background", "internal/devices", "internal/lazyregexp", "internal/owner",
+		"primitives/fault", "runtime",
 	},
 	"internal/background":  {},
+	"internal/devices":     {},
 	"internal/idempotency": {},
 	"internal/owner":       {},
 	"internal/mask":        {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},

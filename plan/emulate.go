@@ -37,7 +37,7 @@ func (r *run) emulation() (primitives.Emulation, error) {
 			out.Viewport = &primitives.ViewportEmulation{
 				Width:             d.Width,
 				Height:            d.Height,
-				DeviceScaleFactor: d.DeviceScaleFactor,
+				DeviceScaleFactor: d.Scale,
 				Mobile:            d.Mobile,
 				Touch:             d.Touch,
 			}

@@ -120,7 +120,7 @@ func (r *run) unmet(
 	}
 	switch {
 	case e.Status != 0 && result.Request != "":
-		say(answered(e.Status, result))
+		say(answered(e.Status, *result))
 	case e.Status != 0:
 		say(r.status(ctx, at, e.Status, within))
 	}

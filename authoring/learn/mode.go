@@ -12,6 +12,16 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 )
 
+// Ask are the arguments of mode learn.
+type Ask struct {
+	Mode   string `json:"mode"`
+	Name   string `json:"name,omitempty"`
+	Action string `json:"action,omitempty"` // the name, as clients write it too
+	Calls  int    `json:"calls,omitempty"`
+	Start  string `json:"start,omitempty"`
+	Save   bool   `json:"save,omitempty"`
+}
+
 // Mode answers mode learn of actions.site from the last calls.
 type Mode struct {
 	// Calls are those that are remembered.
@@ -35,13 +45,7 @@ func StorageOf(maps []string) string {
 func (m Mode) Answer(
 	ctx context.Context, h *runtime.Host, tab runtime.TabStatus, arguments json.RawMessage,
 ) runtime.Reply {
-	var in struct {
-		Name   string `json:"name"`
-		Action string `json:"action"`
-		Calls  int    `json:"calls"`
-		Start  string `json:"start"`
-		Save   bool   `json:"save"`
-	}
+	var in Ask
 	if err := json.Unmarshal(arguments, &in); err != nil {
 		return runtime.Reply{Err: fault.New(fault.InvalidInput, "the arguments of mode learn cannot be read")}
 	}

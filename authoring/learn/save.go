@@ -123,6 +123,11 @@ func Command(
 	if err != nil {
 		return err
 	}
+	return l.Show(root, w, asJSON)
+}
+
+// Show saves what was learned where a folder is given, and shows it.
+func (l *Learned) Show(root string, w io.Writer, asJSON bool) error {
 	var saved *Saved
 	if root != "" {
 		s, err := l.Save(root)

@@ -23,11 +23,12 @@ import (
 )
 
 func (a *app) callCommand() *cobra.Command {
-	var save string
+	var save, session string
 	cmd := &cobra.Command{
 		Use:   "call NAME [ARGS]",
-		Short: "Run one primitive on a fresh tab",
-		Long: "Run one primitive on a fresh tab and print its result envelope.\n" +
+		Short: "Run one primitive on a fresh tab, or on the live session",
+		Long: "Run one primitive and print its result envelope: on the active page of the live session with -s, or " +
+			"where the caller's\nis open and no flag asks for a browser; else on a fresh tab.\n" +
 			"ARGS is a JSON object, @FILE, or - for standard input.",
 		Example: `  outrider call page.info --open http://127.0.0.1:8080/
   outrider call browser.screenshot '{"format":"jpeg"}' --open http://127.0.0.1:8080/ --save page.jpg`,
@@ -41,10 +42,14 @@ func (a *app) callCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.knownName(args[0]); err != nil {
+			s, err := a.live(cmd, session)
+			if err == nil && s == nil {
+				err = a.knownName(args[0])
+			}
+			if err != nil {
 				return err
 			}
-			return a.withHost(cmd.Context(), a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
+			return a.onPage(cmd, s, func(ctx context.Context, h pageHost) error {
 				reply := h.Do(ctx, runtime.Call{
 					ID:        uuid.NewString(),
 					Target:    firstTab(h),
@@ -76,6 +81,7 @@ func (a *app) callCommand() *cobra.Command {
 			})
 		},
 	}
+	sessionFlag(cmd.Flags(), &session)
 	cmd.Flags().StringVar(&save, "save", "", "write the image of the result to this file and print its path instead")
 	a.addBrowserFlags(cmd)
 	a.addStateFlags(cmd)
@@ -162,7 +168,7 @@ func (a *app) saveStorage(ctx context.Context, h *runtime.Host) error {
 
 // firstTab selects the tab that the first --open made: a page that opens a
 // popup meanwhile must not make the call ambiguous.
-func firstTab(h *runtime.Host) runtime.Target {
+func firstTab(h pageHost) runtime.Target {
 	if tabs := h.Tabs(); len(tabs) > 0 {
 		return runtime.Target{RuntimeID: tabs[0].RuntimeID}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/authoring/repair"
+	"github.com/outrider-run/outrider/faces/shell"
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/runtime"
@@ -42,6 +43,8 @@ func (a *app) checkCommand() *cobra.Command {
 			"verified, and shown as a diff of the map. A check is an assertion, so its repair is only proposed: no " +
 			"flag writes it or\n" +
 			"takes the check as passed. Actions are repaired by run.\n" +
+			"With -s, or where the caller's live session is open and no flag asks for a browser, its active page is " +
+			"judged by its maps.\n" +
 			"With TARGET it checks a box of the live session: see 'outrider help browse'.",
 		Example: `  outrider check --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider check --open http://127.0.0.1:8080/ --maps sites/ --report junit=check.xml,html=check.html`,
@@ -50,7 +53,14 @@ func (a *app) checkCommand() *cobra.Command {
 			if len(words) > 0 {
 				return a.setBox(cmd.Context(), session, words)
 			}
-			if len(a.browser.maps) == 0 {
+			s, err := a.live(cmd, session)
+			if err == nil && s != nil {
+				err = a.refuseOnLive("before", "update-lock", "fix", "heal")
+			}
+			if err != nil {
+				return err
+			}
+			if len(a.browser.maps) == 0 && s == nil {
 				return usage("check needs --maps: an actions.json file or a storage folder")
 			}
 			if x.ExpectStatus != 0 && (x.ExpectStatus < 100 || x.ExpectStatus > 599) {
@@ -68,6 +78,9 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			artifacts, leave := a.artifactsFolder(artifacts)
 			defer leave()
+			if s != nil {
+				return a.checkLive(cmd.Context(), *s, x, out, artifacts)
+			}
 			if at.URL != "" {
 				return a.checkOnFleet(cmd.Context(), at, how, x, before, out, artifacts)
 			}
@@ -128,8 +141,8 @@ func (a *app) check(
 ) error {
 	ctx, cancel := a.bounded(ctx)
 	defer cancel()
-	o := a.runOptions("")
-	o.Evidence, o.Maps = out.files.ShowsScreenshots() || artifacts != "", repair.FilesOf(s.maps)
+	o := a.checkOptions(out, artifacts)
+	o.Maps = repair.FilesOf(s.maps)
 	progress := a.progress()
 	o.Starts = progress.Begin
 	var checked plan.CheckResult
@@ -149,15 +162,40 @@ func (a *app) check(
 	default:
 		checked = plan.Unopened(s.open, err)
 	}
-	if a.json {
-		a.printJSON(checked)
-	} else {
-		checked.Print(a.coloured())
-		checked.PrintRepairs(a.stdout)
-	}
-	complete := a.writeReports(out, checked.Report(), artifacts)
-	if err := a.ending(checked.OK, complete, failed); err != nil {
+	if err := a.checked(checked, out, artifacts, failed); err != nil {
 		return err
 	}
 	return a.saveStorage(ctx, h)
+}
+
+// checkLive judges the active page of a live session, by its maps.
+func (a *app) checkLive(
+	ctx context.Context, s shell.Session, x plan.Expectations, out reports, artifacts string,
+) error {
+	ctx, cancel := a.bounded(ctx)
+	defer cancel()
+	l, err := s.Live(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return a.checked(plan.Check(ctx, l, x, a.checkOptions(out, artifacts)), out, artifacts, nil)
+}
+
+func (a *app) checkOptions(out reports, artifacts string) plan.Options {
+	o := a.runOptions("")
+	o.Evidence = out.files.ShowsScreenshots() || artifacts != ""
+	return o
+}
+
+// checked shows the result of a check and writes its reports. failed is why repairs could not be proposed.
+func (a *app) checked(result plan.CheckResult, out reports, artifacts string, failed error) error {
+	if a.json {
+		a.printJSON(result)
+	} else {
+		result.Print(a.coloured())
+		result.PrintRepairs(a.stdout)
+	}
+	complete := a.writeReports(out, result.Report(), artifacts)
+	return a.ending(result.OK, complete, failed)
 }

@@ -37,11 +37,16 @@ func completeVerbs(root *cobra.Command, maps mapLoader) {
 		}
 		switch cmd.Name() {
 		case "call":
-			cmd.ValidArgsFunction = completeFirst(completeOneOf(catalog.Standard().Names()...))
+			cmd.ValidArgsFunction = completeFirst(completePrimitives)
 		case "state":
 			cmd.ValidArgsFunction = completeFirst(completeFromMaps(maps, projectionNames))
 		}
 	}
+}
+
+// completePrimitives reads the records of all primitives, which no other start of the program needs.
+func completePrimitives(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return completeOneOf(catalog.Standard().Names()...)(cmd, args, typed)
 }
 
 // completeOneOf completes values, each with a description after a tab if it has one.

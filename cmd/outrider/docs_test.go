@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/tiktoken-go/tokenizer"
 )
 
 const verbsPage = "../../docs/reference/verbs.md"
@@ -32,7 +34,7 @@ func TestVerbsPageIsCurrent(t *testing.T) {
 
 func commandTree() *cobra.Command {
 	a := &app{stdin: strings.NewReader(""), log: slog.New(slog.DiscardHandler)}
-	root := a.root()
+	root := a.root(nil)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
@@ -243,5 +245,25 @@ func TestContractNamesEveryVerb(t *testing.T) {
 		if !strings.Contains(string(configuration), "`"+key+"`") {
 			t.Errorf("docs/reference/configuration.md does not say that a project file may set %s", key)
 		}
+	}
+}
+
+// Every agent pays for what it reads first.
+func TestHelpBrowseIsShort(t *testing.T) {
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, words bytes.Buffer
+	if code := execute(t.Context(), []string{"help", "browse"}, strings.NewReader(""), &out, &words); code != exitDone {
+		t.Fatalf("exit %d: %s", code, words.String())
+	}
+	ids, _, err := codec.Encode(out.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d tokens", len(ids))
+	if len(ids) > 900 {
+		t.Errorf("help browse has %d tokens, at most 900 are wanted:\n%s", len(ids), out.String())
 	}
 }

@@ -26,7 +26,7 @@ import (
 func parsed(t *testing.T, file string, args []string) *cobra.Command {
 	t.Helper()
 	a := &app{stdout: io.Discard, stderr: io.Discard}
-	cmd, rest, err := a.root().Find(args)
+	cmd, rest, err := a.root(nil).Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(rest)
 	}

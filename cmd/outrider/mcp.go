@@ -25,7 +25,7 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	var address, tools, tokenFile string
+	var address, tools, tokenFile, join string
 	var operated opsFlags
 	var httpOptions mcp.HTTPOptions
 	var siteTools, fixtures, heal, keepLogins bool
@@ -42,6 +42,9 @@ func (a *app) mcpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if join != "" {
+				return a.joinSession(ctx, cmd, join, joinOptions{Tools: tools, SiteTools: siteTools})
+			}
 			if at.URL != "" {
 				return a.relay(ctx, at, leased.MCP, leased.Options{Tools: tools, SiteTools: siteTools})
 			}
@@ -139,6 +142,9 @@ func (a *app) mcpCommand() *cobra.Command {
 	at.AddNeeds(f)
 	f.StringVar(
 		&address, "http", "", "serve streamable HTTP at /mcp of this address instead of standard input and output",
+	)
+	f.StringVar(
+		&join, "join", "", "name of a live session of the shell to serve on standard input and output",
 	)
 	f.StringVar(&tools, "tools", "core", "core, all, or names of primitives with * as a wildcard, separated by commas")
 	f.BoolVar(&siteTools, "site-tools", false, "offer the actions of the active page's site as tools of their own")

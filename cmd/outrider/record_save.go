@@ -14,18 +14,32 @@ import (
 // recordSaveCommand is the verb record save.
 func (a *app) recordSaveCommand() *cobra.Command {
 	var pid int
+	var session string
 	save := &cobra.Command{
 		Use:   "save [FILE]",
-		Short: "Write what a running mcp, connect or provider did in the last half hour as a recording",
-		Long: "Write what a running mcp, connect or provider of the same user did in the last half hour as a " +
-			"recording,\n" +
-			"for replay and trace. FILE must not be there yet; without one the name has the time.",
+		Short: "Write what a running mcp, connect, provider or live session did lately as a recording",
+		Long: "Write what the live session of the caller, or a running mcp, connect or provider of this user, did in " +
+			"the\nlast half hour as a recording, for replay and trace. FILE must not be there yet; without one " +
+			"the name has the time.",
 		Example: `  outrider record save bug.rec
   outrider replay bug.rec`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
+			if pid == 0 {
+				s, err := a.live(cmd, session)
+				if err != nil {
+					return err
+				}
+				if s != nil {
+					info, err := s.Info(ctx)
+					if err != nil {
+						return err
+					}
+					pid = info.PID
+				}
+			}
 			path := "outrider-" + time.Now().Format("20060102-150405") + ".rec"
 			if len(args) > 0 {
 				path = args[0]
@@ -48,6 +62,7 @@ func (a *app) recordSaveCommand() *cobra.Command {
 			return nil
 		},
 	}
+	sessionFlag(save.Flags(), &session)
 	save.Flags().IntVar(&pid, "pid", 0, "the process, when several run")
 	return save
 }

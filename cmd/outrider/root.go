@@ -100,7 +100,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	a.stdout = out
 	a.stderr, a.people = words, words
 
-	root := a.root()
+	root := a.root(args)
 	printVersion := root.Flags().BoolP("version", "v", false, "version for outrider")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *printVersion {
@@ -254,7 +254,9 @@ func (a *app) showError(e *exit) {
 	}
 }
 
-func (a *app) root() *cobra.Command {
+// root is the command with its verbs: of a verb of a live session with that one alone, for it should be over at once.
+// args are read again by it.
+func (a *app) root(args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "outrider",
 		Short:         "A browser-automation runtime: declared site actions and primitives on real Chromium tabs",
@@ -288,6 +290,14 @@ func (a *app) root() *cobra.Command {
 		&a.pprof, "pprof", "",
 		"serve profiles of this process at this PORT of 127.0.0.1, or HOST:PORT of this machine, below /debug/pprof/",
 	)
+	if len(args) > 0 {
+		if cmd := a.shellCommand(args[0]); cmd != nil {
+			root.AddCommand(cmd)
+			completeVerbs(root, a.mapsAtHand)
+			group(root)
+			return root
+		}
+	}
 	root.AddCommand(
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(),
 		a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),

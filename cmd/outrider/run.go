@@ -12,11 +12,10 @@ import (
 
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime"
 )
 
 func (a *app) runCommand() *cobra.Command {
-	var action, args, artifacts string
+	var action, args, artifacts, session string
 	var reports reportFlags
 	var at fleetFlags
 	var how jobFlags
@@ -29,7 +28,9 @@ func (a *app) runCommand() *cobra.Command {
 			"action, a state, a call of a primitive or check, with what is expected of it. Each case runs in a " +
 			"session of its own, or in the\n" +
 			"profile of --user-data-dir or --attach without --isolated. A case stops at the first step that fails; " +
-			"exit code 1 when one does.",
+			"exit code 1 when one does.\n" +
+			"An action is done on the active page of the live session with -s, or where the caller's is open and no " +
+			"flag asks for a\nbrowser.",
 		Example: `  outrider run --open http://127.0.0.1:8080/ --maps ./map/actions.json --action contact.submit_name --args '{"name":"Ada"}' --json
   outrider run smoke.yaml --report junit=smoke.xml --artifacts out/
   outrider run 'plans/**/*.yaml' --workers 4 --grep smoke --secret PW=env:APP_PASSWORD`,
@@ -41,6 +42,9 @@ func (a *app) runCommand() *cobra.Command {
 			if len(plans) > 0 {
 				if action != "" || cmd.Flags().Changed("args") {
 					return usage("run takes a plan or --action, not both")
+				}
+				if a.origins["session"] == fromCommandLine {
+					return usage("-s is for --action: the cases of a plan run in sessions of their own")
 				}
 				artifacts, leave := a.artifactsFolder(artifacts)
 				defer leave()
@@ -61,10 +65,11 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			artifacts, leave := a.artifactsFolder(artifacts)
 			defer leave()
-			return a.runAction(cmd.Context(), which, action, arguments, artifacts)
+			return a.runAction(cmd, session, which, action, arguments, artifacts)
 		},
 	}
 	f := cmd.Flags()
+	sessionFlag(f, &session)
 	f.StringVar(&action, "action", "", "name of the site action")
 	f.StringVar(&args, "args", "{}", "its arguments: a JSON object, @FILE or -")
 	f.StringVar(
@@ -82,16 +87,23 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 func (a *app) runAction(
-	ctx context.Context, p caseFlags, action string, arguments json.RawMessage, artifacts string,
+	cmd *cobra.Command, session string, p caseFlags, action string, arguments json.RawMessage, artifacts string,
 ) error {
 	o := a.runOptions(artifacts)
+	s, err := a.live(cmd, session)
+	if err == nil && s != nil {
+		err = a.refuseOnLive("heal", "fix", "update-lock")
+	}
+	if err != nil {
+		return err
+	}
 	if err := o.SetRepair(a.browser.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
 		return err
 	}
 	if !p.Heal && !p.Fix {
 		o.Locks = nil // it ends with what it does not find
 	}
-	return a.withHost(ctx, a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
+	return a.onPage(cmd, s, func(ctx context.Context, h pageHost) error {
 		result := plan.Action(ctx, h, action, arguments, o)
 		failed := repair.Apply(result.Repairs, p.Fix)
 		if a.json {

@@ -39,6 +39,21 @@ func (a *app) shellCommands() []*cobra.Command {
 	return append(list, a.shellSessionCommand())
 }
 
+// shellCommand is the verb of a live session of this name; nil where there is none.
+func (a *app) shellCommand(name string) *cobra.Command {
+	if name == "open" || name == "check" {
+		return nil
+	}
+	for _, v := range shell.Verbs() {
+		if v.Name == name {
+			cmd := a.verbCommand(v)
+			cmd.GroupID = browseGroup
+			return cmd
+		}
+	}
+	return nil
+}
+
 // sessionFlag declares -s. An unnamed session is the caller's own.
 func sessionFlag(f *pflag.FlagSet, name *string) {
 	f.StringVarP(name, "session", "s", "", "session that others may use too (default: that of the caller)")
@@ -396,6 +411,7 @@ func browseHelp() *cobra.Command {
 	}
 	b.WriteString("\nTARGET: a ref of a snapshot (e12), a role and a name (button:Save), the label of a field, " +
 		"text=...,\nnear=..., a CSS selector (#id), or --role, --name, --label, --selector, --nth.\n" +
+		"check without TARGET, state, call, run --action, learn and record save work on the live session too.\n" +
 		"do takes commands with ; or a line between them and stops at the first that fails.\n" +
 		"Exit code: 0 done, 1 not done, 2 wrong usage, 3 no browser. --json prints JSON.\n")
 	return &cobra.Command{Use: "browse", Short: "Verbs of a live session", Long: b.String()}

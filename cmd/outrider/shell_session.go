@@ -19,6 +19,7 @@ import (
 	"github.com/outrider-run/outrider/plan"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
+	"github.com/outrider-run/outrider/runtime/browser"
 )
 
 // shellSessionCommand is the process of a live session.
@@ -97,7 +98,17 @@ func (a *app) serveSession(ctx context.Context, s shell.Session, own owner.Proce
 	})
 	defer a.close(ctx, "the tools", within(10*time.Second, set.Close))
 	server := &shell.Server{
-		Set:     set,
+		Set:   set,
+		Host:  host,
+		NewID: uuid.NewString,
+		MCP:   a.joining(host),
+		Routes: &plan.Routing{Set: func(ctx context.Context, rules []*browser.Route) error {
+			h, err := host.Wait(ctx)
+			if err != nil {
+				return err
+			}
+			return h.Route(ctx, nil, rules)
+		}},
 		Logins:  plan.Logins{},
 		Session: s,
 		Version: version,

@@ -8,12 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/states"
-	"github.com/outrider-run/outrider/runtime"
 )
 
 func (a *app) stateCommand() *cobra.Command {
 	var q states.Query
-	var against string
+	var against, session string
 	cmd := &cobra.Command{
 		Use:   "state [NAME]",
 		Short: "Read one state projection of a page",
@@ -21,7 +20,9 @@ func (a *app) stateCommand() *cobra.Command {
 			"object with --json.\n" +
 			"Without NAME the projections that the maps declare for the page are listed.\n" +
 			"With --rows /LIST its items are printed, one JSON value a line.\n" +
-			"With --watch the state is printed, and after it every change of it, until --timeout or an interrupt.",
+			"With --watch the state is printed, and after it every change of it, until --timeout or an interrupt.\n" +
+			"The page is the active one of the live session with -s, or where the caller's is open and no flag asks " +
+			"for a browser.",
 		Example: `  outrider state board.state --open http://127.0.0.1:8080/ --maps ./map/actions.json
   outrider state board.state --json ... > before.json
   outrider state board.state --diff-against before.json ...
@@ -32,7 +33,7 @@ func (a *app) stateCommand() *cobra.Command {
 				if q.Watch || q.Summary != "" || against != "" || q.Rows != nil {
 					return usage("--summary, --diff-against, --rows and --watch need the NAME of a projection")
 				}
-				return a.withStates(cmd.Context(), func(ctx context.Context, r *states.Reader) error {
+				return a.withStates(cmd, session, func(ctx context.Context, r *states.Reader) error {
 					return r.List(ctx)
 				})
 			}
@@ -51,7 +52,7 @@ func (a *app) stateCommand() *cobra.Command {
 			if err := q.Valid(); err != nil {
 				return usage("%w", err)
 			}
-			return a.withStates(cmd.Context(), func(ctx context.Context, r *states.Reader) error {
+			return a.withStates(cmd, session, func(ctx context.Context, r *states.Reader) error {
 				if err := r.Read(ctx, q); err != nil || !q.Watch {
 					return err
 				}
@@ -60,6 +61,7 @@ func (a *app) stateCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
+	sessionFlag(f, &session)
 	f.StringVar(&q.Summary, "summary", "", "print this summary in place of the state")
 	f.StringVar(
 		&against, "diff-against", "",
@@ -81,8 +83,14 @@ func (a *app) stateCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) withStates(ctx context.Context, do func(context.Context, *states.Reader) error) error {
-	return a.withHost(ctx, a.hostSettings(), func(ctx context.Context, h *runtime.Host) error {
+func (a *app) withStates(
+	cmd *cobra.Command, session string, do func(context.Context, *states.Reader) error,
+) error {
+	s, err := a.live(cmd, session)
+	if err != nil {
+		return err
+	}
+	return a.onPage(cmd, s, func(ctx context.Context, h pageHost) error {
 		return do(ctx, &states.Reader{
 			Host:        h,
 			Target:      firstTab(h),

@@ -19,9 +19,15 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
+// Host is what a Reader needs of a runtime; *runtime.Host is one.
+type Host interface {
+	Do(ctx context.Context, call runtime.Call) runtime.Reply
+	Subscribe(fn func(runtime.Event)) (unsubscribe func())
+}
+
 // Reader shows states of one page.
 type Reader struct {
-	Host        *runtime.Host
+	Host        Host
 	Target      runtime.Target
 	NewID       func() string
 	CallTimeout time.Duration

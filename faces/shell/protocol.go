@@ -16,6 +16,8 @@ const (
 	askRun   = "run"
 	askInfo  = "info"
 	askClose = "close"
+	askHost  = "host" // the connection goes on with hostAsk
+	askMCP   = "mcp"  // the connection goes on with the lines of MCP
 )
 
 // request is what a command sends, once for each connection.
@@ -23,6 +25,8 @@ type request struct {
 	Protocol int    `json:"protocol"`
 	Ask      string `json:"ask"`
 	Steps    []Step `json:"steps,omitempty"`
+	// MCP are the options of a face, as the one who serves it reads them.
+	MCP json.RawMessage `json:"mcp,omitempty"`
 }
 
 // reply is one of the answers. The last one has End.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -17,10 +18,16 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Server is the process of one session. Set, Tabs, Logins and Session are needed.
+// Server is the process of one session. Set, Host, NewID, MCP, Routes, Tabs, Logins and Session are needed.
 type Server struct {
-	Set    *tools.Set
+	Set *tools.Set
+	// Host is what the tools work on; NewID makes ids of its calls.
+	Host  tools.Host
+	NewID func() string
+	// MCP makes what serves a client of MCP on this session, with options as Join was given them.
+	MCP    func(ctx context.Context, options json.RawMessage) (ServeMCP, error)
 	Logins tools.Logins
+	Routes Routes
 	// Tabs are the tabs of the browser, none while it starts.
 	Tabs    func() []runtime.TabStatus
 	Session Session
@@ -41,6 +48,9 @@ type Server struct {
 	last    map[string]shown // the last snapshot by page, "" for the active one
 	known   map[string]*tools.Tool
 }
+
+// ServeMCP serves one client, one message a line, until in or ctx ends.
+type ServeMCP func(ctx context.Context, in io.Reader, out io.Writer) error
 
 // Serve serves the session until ctx ends, somebody closes it, nobody has used it for its time, or its owner has been
 // gone for Linger. ready is called when commands can connect.
@@ -126,6 +136,12 @@ func (s *Server) serve(ctx context.Context, c net.Conn) {
 	case askRun:
 		defer s.use.Begin()()
 		s.run(ctx, c, in, r.Steps, answer)
+	case askHost:
+		defer s.use.Begin()()
+		s.host(ctx, c, in, answer)
+	case askMCP:
+		defer s.use.Begin()()
+		s.join(ctx, c, in, r.MCP, answer)
 	default:
 		answer(reply{Error: fault.New(fault.InvalidInput, "there is no request %q", r.Ask), End: true})
 	}
@@ -141,9 +157,7 @@ func (s *Server) run(ctx context.Context, c net.Conn, in *bufio.Reader, steps []
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if !s.begin() {
-		answer(reply{End: true, Error: fault.New(fault.SessionBusy,
-			"another command runs on this session, which belongs to one caller").
-			Next("wait for it, or give each helper a session of its own with -s NAME")})
+		answer(reply{End: true, Error: busy()})
 		return
 	}
 	done := sync.OnceFunc(s.done)
@@ -180,6 +194,11 @@ func (s *Server) run(ctx context.Context, c net.Conn, in *bufio.Reader, steps []
 	answer(reply{End: true})
 }
 
+func busy() *fault.Error {
+	return fault.New(fault.SessionBusy, "another command runs on this session, which belongs to one caller").
+		Next("wait for it, or give each helper a session of its own with -s NAME")
+}
+
 // begin notes a command; it is false where another one runs on a session that is not shared.
 func (s *Server) begin() bool {
 	s.mu.Lock()
@@ -205,6 +224,10 @@ func (s *Server) step(ctx context.Context, step Step, turn *tools.Turn) reply {
 			step.Arguments["action"] = "navigate"
 		}
 	}
+	if result, is, err := s.route(ctx, step); is {
+		turn.End()
+		return encodedReply(result, err)
+	}
 	if step.Field != "" {
 		s.findField(ctx, step, turn)
 		turn = s.Set.Turn()
@@ -226,25 +249,32 @@ func (s *Server) step(ctx context.Context, step Step, turn *tools.Turn) reply {
 		step.Changed = false
 		return s.step(ctx, step, s.Set.Turn())
 	}
-	r := reply{Said: call.Said, Error: err}
 	if err != nil {
-		return r
+		return reply{Said: call.Said, Error: err}
 	}
+	r := encodedReply(out.Structured(), nil)
+	r.Said = call.Said
 	r.Text = out.Shown()
 	if text := s.Set.Announcements(call); text != "" {
 		r.Text += "\n" + text
 	}
 	r.Image = out.Image
-	encoded, e := json.Marshal(out.Structured())
-	if e != nil {
-		r.Error = fault.Wrap(fault.InvalidResult, e, "encoding the result")
-		return r
-	}
-	r.Result = encoded
-	if step.Tool == "snapshot" && step.Arguments["find"] == nil {
-		s.remember(encoded, step.Arguments)
+	if step.Tool == "snapshot" && step.Arguments["find"] == nil && r.Error == nil {
+		s.remember(r.Result, step.Arguments)
 	}
 	return r
+}
+
+// encodedReply is a reply with a result, or with an error.
+func encodedReply(result any, err *fault.Error) reply {
+	if err != nil {
+		return reply{Error: err}
+	}
+	encoded, e := json.Marshal(result)
+	if e != nil {
+		return reply{Error: fault.Wrap(fault.InvalidResult, e, "encoding the result")}
+	}
+	return reply{Result: encoded}
 }
 
 // findField puts the ref of the field of a step into its arguments. Where one control has the words as its label, or

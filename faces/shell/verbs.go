@@ -54,7 +54,10 @@ type Given struct {
 	find, format, button, at, to, attribute, level, url, method, locale, timezone, color     string
 	modifiers                                                                                []string
 	tokens, offset, count, limit, quality                                                    int
-	options                                                                                  []string
+	options, headers                                                                         []string
+	// of route
+	status, times                         int
+	body, file, contentType, abort, delay string
 }
 
 // errUsage is a command that cannot be read.
@@ -109,7 +112,7 @@ func (v Verb) Steps(g *Given, words []string) ([]Step, error) {
 		if steps[i].Arguments == nil {
 			steps[i].Arguments = map[string]any{}
 		}
-		if g.Page != "" && steps[i].Arguments["page"] == nil {
+		if g.Page != "" && steps[i].Arguments["page"] == nil && !aboutRoutes(steps[i].Tool) {
 			steps[i].Arguments["page"] = g.Page
 		}
 		if g.Timeout > 0 && timed(steps[i].Tool) {
@@ -122,7 +125,7 @@ func (v Verb) Steps(g *Given, words []string) ([]Step, error) {
 
 // timed reports whether a tool takes a time.
 func timed(tool string) bool {
-	return !slices.Contains([]string{"snapshot", "read", "screenshot"}, tool)
+	return !slices.Contains([]string{"snapshot", "read", "screenshot"}, tool) && !aboutRoutes(tool)
 }
 
 // Parse reads one command: the name of a verb, its words and its flags.

@@ -2,9 +2,12 @@ package shell
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/outrider-run/outrider/internal/devices"
+	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
 )
 
@@ -25,9 +28,10 @@ func others() []Verb {
 		},
 		{
 			Name:  "emulate",
-			Usage: "WIDTHxHEIGHT | offline | online | dark | light | locale TAG | timezone ZONE | reset",
-			Short: "Emulate a viewport, a network, colours, a locale or a time zone", steps: emulateSteps,
+			Usage: "DEVICE | WIDTHxHEIGHT | offline | online | dark | light | locale TAG | timezone ZONE | reset",
+			Short: "Emulate a device such as iPhone 13, a viewport, a network, colours, a place", steps: emulateSteps,
 		},
+		routeVerb(),
 		{Name: "actions", Short: "List what the site's map offers", steps: actionsSteps},
 		{Name: "action", Usage: "NAME [JSON]", Short: "Do a site action", steps: actionSteps},
 		{
@@ -183,16 +187,40 @@ func emulateSteps(_ *Given, words []string) ([]Step, error) {
 		s.Arguments = map[string]any{words[0]: rest[0]}
 		rest = rest[1:]
 	default:
+		name := strings.Join(words, " ")
+		if d, ok := devices.Named(name); ok {
+			return deviceSteps(d), nil
+		}
 		width, height, ok := strings.Cut(words[0], "x")
 		w, errW := strconv.Atoi(width)
 		h, errH := strconv.Atoi(height)
 		if !ok || errW != nil || errH != nil {
-			return nil, wrong("%q is nothing that can be emulated", words[0])
+			near := fault.Near(name, devices.Names())
+			if len(near) == 0 {
+				return nil, wrong("%q is nothing that can be emulated", name)
+			}
+			return nil, wrong("%q is nothing that can be emulated; the nearest device is %q", name, near[0])
 		}
 		s.Tool = "emulate.viewport"
 		s.Arguments = map[string]any{"width": w, "height": h}
 	}
 	return []Step{s}, none(rest)
+}
+
+// deviceSteps emulate a device.
+func deviceSteps(d devices.Device) []Step {
+	shown := func(map[string]any) string { return fmt.Sprintf("%s: %dx%d", d.Name, d.Width, d.Height) }
+	agent := func(map[string]any) string { return "with its user agent" }
+	return []Step{
+		{Tool: "emulate.viewport", Show: shown, Arguments: map[string]any{
+			"width":               d.Width,
+			"height":              d.Height,
+			"device_scale_factor": d.Scale,
+			"mobile":              d.Mobile,
+			"touch":               d.Touch,
+		}},
+		{Tool: "emulate.user_agent", Show: agent, Arguments: map[string]any{"user_agent": d.UserAgent}},
+	}
 }
 
 func actionsSteps(_ *Given, words []string) ([]Step, error) {

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -28,8 +29,8 @@ func (t *Tab) signedIn(ctx context.Context, raw string) (string, error) {
 	return withoutUser, t.browser.authorize(ctx, t.context, Credentials{Origin: origin, Name: name, Password: password})
 }
 
-// SignIn has challenges of an origin answered in a browser context, "" for the profile's own. What the
-// browser was started with for that origin stays.
+// SignIn has challenges of an origin answered in a browser context, "" for the one that tabs are opened in. What
+// the browser was started with for that origin stays.
 func (b *Browser) SignIn(ctx context.Context, contextID string, c Credentials) error {
 	if b.offline != nil {
 		return nil // nobody asks there
@@ -37,7 +38,7 @@ func (b *Browser) SignIn(ctx context.Context, contextID string, c Credentials) e
 	if slices.ContainsFunc(b.opts.HTTPCredentials, func(given Credentials) bool { return given.Origin == c.Origin }) {
 		return nil
 	}
-	return b.authorize(ctx, contextID, c)
+	return b.authorize(ctx, cmp.Or(contextID, b.own), c)
 }
 
 // authorize has challenges of an origin answered in a browser context.

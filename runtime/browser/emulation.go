@@ -18,18 +18,9 @@ var chromiumVersion = lazyregexp.New(`Chrome/([\d.]+)`)
 // are open, and each further one, popups too, from its first document on. Nothing at all ends what it
 // began. A user agent may have devices.Version for the version of this browser.
 func (b *Browser) EmulateIn(ctx context.Context, contextID string, with primitives.Emulation) error {
-	agent, err := b.agent.Read(ctx, b.client) // a tab that begins cannot wait for it
+	with, err := b.withVersion(ctx, with) // a tab that begins cannot wait for it
 	if err != nil {
 		return err
-	}
-	if u := with.UserAgent; u != nil {
-		version := "0"
-		if m := chromiumVersion().FindStringSubmatch(agent); m != nil {
-			version = m[1]
-		}
-		own := *u
-		own.UserAgent = strings.ReplaceAll(u.UserAgent, devices.Version, version)
-		with.UserAgent = &own
 	}
 	if with.Clock != nil {
 		with.Clock, err = emulate.Clock(*with.Clock)
@@ -72,3 +63,19 @@ func (b *Browser) emulatedIn(own string) primitives.Emulation {
 
 // workerClock are the commands by which a worker has the clock of its tab.
 func (t *Tab) workerClock(s *cdp.Session) []cdp.Command { return t.emulator.WorkerCommands(s) }
+
+// withVersion is an emulation with the version of this browser in place of devices.Version.
+func (b *Browser) withVersion(ctx context.Context, with primitives.Emulation) (primitives.Emulation, error) {
+	agent, err := b.agent.Read(ctx, b.client)
+	if err != nil || with.UserAgent == nil || !strings.Contains(with.UserAgent.UserAgent, devices.Version) {
+		return with, err
+	}
+	version := "0"
+	if m := chromiumVersion().FindStringSubmatch(agent); m != nil {
+		version = m[1]
+	}
+	own := *with.UserAgent
+	own.UserAgent = strings.ReplaceAll(own.UserAgent, devices.Version, version)
+	with.UserAgent = &own
+	return with, nil
+}

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -41,11 +42,12 @@ type routedWorker struct {
 	tab *Tab
 }
 
-// Route answers requests of a browser context, "" for the profile's own, by rules from
+// Route answers requests of a browser context, "" for the one that tabs are opened in, by rules from
 // here on: of the first that matches. It returns when the tabs that are open know of it.
 // No rules hold no requests. What no rule answers goes on to the network, where the
 // policy of origins judges it.
 func (b *Browser) Route(ctx context.Context, contextID string, rules []*Route) error {
+	contextID = cmp.Or(contextID, b.own)
 	if b.routesOf(contextID) == nil && len(rules) == 0 {
 		return nil
 	}

@@ -2,9 +2,11 @@ package browser
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/outrider-run/outrider/internal/devices"
 	"github.com/outrider-run/outrider/primitives"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime/browser/cdp"
@@ -122,6 +124,13 @@ func (t *Tab) Emulated() primitives.Emulation { return t.emulator.Emulated() }
 
 // Emulate implements primitives.EmulatedPage.
 func (t *Tab) Emulate(ctx context.Context, want primitives.Emulation) error {
+	if u := want.UserAgent; u != nil && strings.Contains(u.UserAgent, devices.Version) {
+		var err error
+		want, err = t.browser.withVersion(ctx, want)
+		if err != nil {
+			return err
+		}
+	}
 	return t.unlessDialog(ctx, func(ctx context.Context) error { return t.emulator.Emulate(ctx, want) })
 }
 

@@ -151,7 +151,7 @@ func TestAgents(t *testing.T) {
 	told := report(drivers, done, served)
 	t.Log("\n" + told)
 	if only == "" && len(drivers) == 4 {
-		if err := os.WriteFile(page, []byte(told), 0o644); err != nil {
+		if err := os.WriteFile(page, withShellPart(told), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

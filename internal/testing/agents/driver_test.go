@@ -23,8 +23,11 @@ type driver struct {
 	who     string // stands for {WHO}
 	command []string
 	shell   bool // a call is a run of the command, which is no MCP server
-	env     []string
-	folder  string // where it may write
+	// guide is what its documentation tells an agent to read first, begins what is run before the tasks, ends after
+	// them; those of agent-browser when nil.
+	guide, begins, ends []string
+	env                 []string
+	folder              string // where it may write
 
 	transport sdk.Transport         // in place of command
 	visited   func(context.Context) // after every look and act; may be nil
@@ -51,8 +54,11 @@ type cost struct {
 func (d *driver) start(ctx context.Context) error {
 	if d.shell {
 		// What its documentation tells an agent to read first stands for the list of tools.
-		guide, err := d.run(ctx, "", "skills", "get", "core")
+		guide, err := d.run(ctx, "", or(d.guide, "skills", "get", "core")...)
 		d.catalog = d.tokens(guide)
+		if err == nil && d.begins != nil {
+			_, err = d.run(ctx, "", d.begins...)
+		}
 		return err
 	}
 	client := sdk.NewClient(&sdk.Implementation{Name: "agents", Version: "1"}, nil)
@@ -89,10 +95,17 @@ func (d *driver) start(ctx context.Context) error {
 	return nil
 }
 
+func or(given []string, usual ...string) []string {
+	if given != nil {
+		return given
+	}
+	return usual
+}
+
 // stop ends the server, and the browser that it has.
 func (d *driver) stop(ctx context.Context) {
 	if d.shell {
-		_, _ = d.run(context.WithoutCancel(ctx), "", "close")
+		_, _ = d.run(context.WithoutCancel(ctx), "", or(d.ends, "close")...)
 		return
 	}
 	_ = d.session.Close()
