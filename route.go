@@ -99,7 +99,7 @@ func (s *CDPSession) answer(ctx context.Context, e CDPEvent, handler func(RouteW
 	}
 }
 
-// routed is what a handler has written.
+// routed collects the response that a handler writes.
 type routed struct {
 	header  http.Header
 	status  int

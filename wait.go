@@ -20,7 +20,7 @@ import (
 
 // Download is a file that a page has given.
 type Download struct {
-	// Name is what the server suggested, made harmless. Path is where the file is.
+	// Name is the name that the server suggests, made harmless. Path is where the file is.
 	Name, Path, URL string
 	Size            int64
 	SHA256          string
@@ -194,7 +194,7 @@ func (t *Tab) WaitDialog(ctx context.Context, act func() error) (*Dialog, error)
 	return d, nil
 }
 
-// ConsoleLine is what a script logged.
+// ConsoleLine is one message that a script logged.
 type ConsoleLine struct {
 	// Level is log, warning, error, info, debug and so on. Text joins the arguments.
 	Level, Text string

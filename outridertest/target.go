@@ -142,7 +142,7 @@ func (x Target) Text() (text string) {
 	return text
 }
 
-// Value is what a control holds.
+// Value returns the value of a control.
 func (x Target) Value() (value string) {
 	x.page.t.Helper()
 	x.do("reading", func(ctx context.Context, l outrider.Locator) (err error) {
