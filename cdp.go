@@ -59,7 +59,7 @@ func (s *Session) OpenCDP(ctx context.Context) (*CDPSession, error) {
 	})
 }
 
-// takesEvents is what an event of the protocol is given to.
+// takesEvents receives events of the protocol.
 type takesEvents func(session, method string, params json.RawMessage)
 
 func openCDP(ctx context.Context, open func(takesEvents) (*browser.ProtocolSession, error)) (*CDPSession, error) {

@@ -32,7 +32,7 @@ type Error struct {
 	Retryable bool
 	// NextStep says what to do, when that is known.
 	NextStep string
-	// Evidence is what was expected and what was found, as JSON values. It
+	// Evidence holds the expected and the found values, as JSON. It
 	// holds no text that was typed.
 	Evidence map[string]any
 	// Steps summarizes the steps of a site action that failed, as a JSON list;

@@ -42,7 +42,7 @@ type Event struct {
 	URL, Title string
 	// Name is the declared name of a PageEvent.
 	Name string
-	// Payload is what a PageEvent carries, a JSON value.
+	// Payload is the JSON value of a PageEvent.
 	Payload    json.RawMessage
 	ObservedAt time.Time
 	// Lost counts the events that were missed, for EventsLost.

@@ -209,7 +209,7 @@ func (l Locator) Within(patience time.Duration) Locator {
 	return l
 }
 
-// Query is what the locator says, for the functions of package client.
+// Query returns the locator for the functions of package client.
 func (l Locator) Query() client.Query { return l.query }
 
 // Tab is the tab of the locator, nil of a zero one.
@@ -231,7 +231,7 @@ type Element struct {
 	// Name is its accessible name, Text its text, white space as one space.
 	Name string `json:"name"`
 	Text string `json:"text"`
-	// Value is what a control holds now, nil of anything else.
+	// Value is the current value of a control, nil of anything else.
 	Value *string `json:"value"`
 	// Rendered: it has a box, also outside of the viewport. InView: the viewport shows some of it.
 	Rendered bool `json:"rendered"`
@@ -455,7 +455,7 @@ func (l Locator) HTML(ctx context.Context) (string, error) {
 	return whole(p.HTML)
 }
 
-// Value is what a control holds now; invalid_input of what has none.
+// Value returns the current value of a control; invalid_input for an element without one.
 func (l Locator) Value(ctx context.Context) (string, error) {
 	e, err := l.One(ctx, Reading{})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Recording is what is done in a session and what happens on its pages, from [Session.Record] on. It is kept in memory.
+// Recording has the calls of a session and the events of its pages, from [Session.Record] on. It is kept in memory.
 type Recording struct {
 	of       *recorders
 	group    string

@@ -142,7 +142,7 @@ func headerEntries(header http.Header) []map[string]string {
 	return entries
 }
 
-// routed is what a handler has written.
+// routed collects the response that a handler writes.
 type routed struct {
 	header  http.Header
 	status  int

@@ -65,7 +65,7 @@ func (t *Tab) Close(ctx context.Context) error {
 
 // ActionResult is the outcome of a site action.
 type ActionResult struct {
-	// Value is what the map declares as the action's output.
+	// Value is the action's output, as the map declares it.
 	Value json.RawMessage `json:"value"`
 	// Output is the whole answer: value, transition, verification and so on, as
 	// docs/reference describes it.
@@ -127,7 +127,7 @@ type State struct {
 	// Hash is equal for equal values.
 	Hash       string    `json:"state_hash"`
 	ObservedAt time.Time `json:"observed_at"`
-	// Value is what the projection declares.
+	// Value is the state, as the projection declares it.
 	Value json.RawMessage `json:"state"`
 }
 

@@ -233,7 +233,7 @@ func Extract[T any](ctx context.Context, from Locator) (T, error) {
 	return out, nil
 }
 
-// fieldsOf is what the tags of a struct type ask for.
+// fieldsOf reads the tags of a struct type.
 func fieldsOf(t reflect.Type, path string) (map[string]field, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fromFault(fault.New(fault.InvalidInput, "%s is a %s: expected a struct", path+t.String(), t.Kind()))

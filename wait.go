@@ -16,7 +16,7 @@ import (
 
 // Download is a file that a page has given.
 type Download struct {
-	// Name is what the server suggested, made harmless. Path is where the file is.
+	// Name is the name that the server suggests, made harmless. Path is where the file is.
 	Name, Path, URL string
 	Size            int64
 	SHA256          string

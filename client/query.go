@@ -32,7 +32,7 @@ type Query struct {
 	Frame []string `json:"frame,omitempty"`
 	// Within is the element to search inside of.
 	Within *Query `json:"within,omitempty"`
-	// Has is what must be inside the element. NearestTo picks of several matches the one
+	// Has must match inside the element. NearestTo picks of several matches the one
 	// whose box is nearest to a match of it. Both are searched in the same document.
 	Has       *Query `json:"has,omitempty"`
 	NearestTo *Query `json:"nearest_to,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"github.com/outrider-run/outrider"
 )
 
-// Expectation is what a target must be, within [Page.Patience]. An assertion that does not come true fails the test.
+// Expectation has the assertions about a target. One that does not come true within [Page.Patience] fails the test.
 type Expectation struct {
 	target Target
 	not    bool

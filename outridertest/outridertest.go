@@ -183,7 +183,7 @@ func opened(t testing.TB, s *outrider.Session, address string) *Page {
 // Outrider is the tab, for everything that a Page has no method for.
 func (p *Page) Outrider() *outrider.Tab { return p.tab }
 
-// answerTime is what a call gets beyond its patience, so that it says what it waited for.
+// answerTime is added to the patience of a call, so that the call itself says what it waited for.
 const answerTime = 5 * time.Second
 
 // within is the time of one act.

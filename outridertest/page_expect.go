@@ -17,7 +17,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/picture"
 )
 
-// PageExpectation is what a page must be, within [Page.Patience]. An assertion that does not come true fails the test.
+// PageExpectation has the assertions about a page. One that does not come true within [Page.Patience] fails the test.
 type PageExpectation struct {
 	page *Page
 	not  bool

@@ -22,7 +22,7 @@ type Primitive struct {
 	checks func() (*checks, error)
 }
 
-// checks is what Invoke needs to check one primitive. Compiling costs about a
+// checks are the compiled checks of one primitive. Compiling costs about a
 // millisecond, so it waits for the first call.
 type checks struct {
 	in, out *schema.Schema

@@ -44,7 +44,7 @@ func recordFile(name string) ([]byte, error) {
 	return dictionary.ReadFile(file)
 }
 
-// steps is what StepOf has read, by name.
+// steps are those that StepOf has read, by name.
 var steps sync.Map
 
 // StepOf returns how workflows and recordings treat the named primitive. It is the zero Step for a primitive

@@ -15,7 +15,7 @@ import (
 )
 
 // Every primitive that acts takes a further argument, effects: with it the
-// answer is what followed, as the page and the browser report it. It is one
+// answer is the report of effects, as the page and the browser give it. It is one
 // mechanism around the handlers, so that no handler can claim more than was seen.
 
 const (
@@ -48,14 +48,14 @@ const (
 	// action, and effectsLeast how long is watched in any case.
 	effectsOver  = 150 * time.Millisecond
 	effectsLeast = 50 * time.Millisecond
-	// effectsShort is what the page is given for its report when the caller's time is shorter: a time like 0 is
+	// effectsShort is the time of the page for its report when the caller's time is shorter: a time like 0 is
 	// for finding the target, and a report that is not read says nothing.
 	effectsShort = 500 * time.Millisecond
 	// dialogShown bounds the text of a dialog, in bytes.
 	dialogShown = 300
 )
 
-// effectsSchema is what the input schema of each acting primitive declares.
+// effectsSchema is the schema of the argument effects of each acting primitive.
 const effectsSchema = `{"type":["boolean","object"],"properties":{"window_ms":{"type":"integer","minimum":0,` +
 	`"maximum":5000,"default":300},"quiet_ms":{"type":"integer","minimum":1,"maximum":1000,"default":30}},` +
 	`"additionalProperties":false,"default":false,"description":"Report what followed within a short window: url, ` +

@@ -83,7 +83,7 @@ func (on watching) end() *laterWatch {
 	return open
 }
 
-// endedWatch is what a watch has seen.
+// endedWatch keeps the events of a watch that has ended.
 type endedWatch struct{ seen PageEvents }
 
 func (w endedWatch) Events() PageEvents                { return w.seen }
@@ -128,7 +128,7 @@ func (on watching) close(ctx context.Context, p Page) {
 	on.note(l, l.documents(ctx, p))
 }
 
-// documents are what the documents of a watch have noted since its answer.
+// documents are the effects that the documents of a watch have noted since its answer.
 func (l *laterWatch) documents(ctx context.Context, p Page) []frameEffects {
 	if _, dialog := p.Dialog(); dialog {
 		return nil
@@ -181,7 +181,7 @@ func (w *Watches) take(owner string) []effect.Report {
 // laterTime bounds a page's answer about what came later.
 const laterTime = 250 * time.Millisecond
 
-// Later is what came of the actions of an owner since its last answer, as a list of reports of effects. With a quiet
+// Later returns the effects of an owner's actions since its last answer, as a list of reports. With a quiet
 // time it waits until the documents have not changed for so long, within the window of effects.
 func (w *Watches) Later(ctx context.Context, p Page, owner string, quiet time.Duration) json.RawMessage {
 	w.mu.Lock()

@@ -15,7 +15,7 @@ import (
 // FrameID names a frame of a tab. The empty id is the main frame.
 type FrameID string
 
-// Page is what a handler may call of one tab. It has only methods that some
+// Page has what a handler may call of one tab: only methods that some
 // primitive uses; package runtime/browser implements it.
 //
 // Every method returns within its context. Errors carry the codes of package
@@ -110,7 +110,7 @@ type Page interface {
 	// reports, which counts when it is more than attributes give.
 	OpenShadows(ctx context.Context, frame FrameID, handles []string) (opened int, err error)
 
-	// Refs is what the tab remembers of the refs of its elements, the same value
+	// Refs are the refs of the tab's elements, the same value
 	// for as long as the tab is open.
 	Refs() *Refs
 
@@ -359,7 +359,7 @@ func TooLarge(bytes int) *fault.Error {
 		With("bytes", bytes).With("max_bytes", MaxEvaluated)
 }
 
-// EvaluatedValue is what an expression gave.
+// EvaluatedValue is the result of an expression.
 type EvaluatedValue struct {
 	// Type is the type of the value as typeof gives it; object for null.
 	Type string

@@ -12,9 +12,9 @@ type ActedPage interface {
 	Watch(ctx context.Context) (PageWatch, error)
 }
 
-// PageWatch is what has happened to a tab since a moment.
+// PageWatch collects events of a tab from a moment on.
 type PageWatch interface {
-	// Events is what has happened so far.
+	// Events returns the events so far.
 	Events() PageEvents
 	// Reported waits, a moment at most, until the browser has reported what the page did
 	// so far.
@@ -23,7 +23,7 @@ type PageWatch interface {
 	Next(ctx context.Context, d time.Duration)
 }
 
-// PageEvents are what happened to a tab.
+// PageEvents are the events of a tab.
 type PageEvents struct {
 	From, To    string // address of the page before and after
 	NewDocument bool

@@ -16,11 +16,11 @@ type EmulatedPage interface {
 	// ClearEmulation ends the named kinds, all of them without names.
 	ClearEmulation(ctx context.Context, kinds []string) error
 
-	// Emulated is what is emulated, the options of the browser left out.
+	// Emulated returns the current emulation, the options of the browser left out.
 	Emulated() Emulation
 }
 
-// Emulation is what to emulate. A nil member is left alone.
+// Emulation selects what to emulate. A nil member is left alone.
 type Emulation struct {
 	Viewport    *ViewportEmulation    `json:"viewport,omitempty"`
 	Locale      *LocaleEmulation      `json:"locale,omitempty"`
@@ -62,7 +62,7 @@ type GeolocationEmulation struct {
 	Origins     []string `json:"origins,omitempty"`
 }
 
-// MediaEmulation is what media queries answer; "" leaves a feature alone.
+// MediaEmulation sets the answers of media queries; "" leaves a feature alone.
 type MediaEmulation struct {
 	Media         string `json:"media,omitempty"` // "screen", "print"
 	ColorScheme   string `json:"color_scheme,omitempty"`
@@ -80,13 +80,13 @@ type NetworkEmulation struct {
 	Upload    float64 `json:"upload_bytes_per_second"`
 }
 
-// UserAgentEmulation is what requests and scripts see. Client hints are withheld.
+// UserAgentEmulation sets the user agent of requests and scripts. Client hints are withheld.
 type UserAgentEmulation struct {
 	UserAgent string `json:"user_agent"`
 	Platform  string `json:"platform,omitempty"` // navigator.platform
 }
 
-// WebDriverEmulation is what navigator.webdriver says.
+// WebDriverEmulation sets navigator.webdriver.
 type WebDriverEmulation struct {
 	Value bool `json:"value"`
 }

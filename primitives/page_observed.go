@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ObservedPage is what a Page knows of its traffic and its console. Recording
+// ObservedPage reads the traffic and the console of a page. Recording
 // costs the browser something for each request and each message, so it begins
 // with the first call of its kind and goes on until the tab ends, over
 // navigations; what each answer lacks is said in it.
@@ -33,7 +33,7 @@ type ObservedPage interface {
 	NetworkQuiet(ctx context.Context, idle time.Duration, maxInflight int) error
 }
 
-// ConsoleLog is what was recorded of a tab's console.
+// ConsoleLog is the recorded console of a tab.
 type ConsoleLog struct {
 	// Since is when recording began.
 	Since    time.Time
@@ -57,7 +57,7 @@ type ConsoleMessage struct {
 	At     time.Time // by the browser's clock
 }
 
-// NetworkLog is what was recorded of a tab's requests.
+// NetworkLog is the recorded traffic of a tab.
 type NetworkLog struct {
 	Since    time.Time
 	Requests []NetworkRequest

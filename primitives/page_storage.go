@@ -2,7 +2,7 @@ package primitives
 
 import "context"
 
-// StoredPage is what a Page knows of the cookies and the storage of its browser
+// StoredPage reads and writes the cookies and the storage of a page's browser
 // context, which other tabs may share.
 type StoredPage interface {
 	// Cookies returns the cookies that requests to the addresses would carry,
@@ -56,7 +56,7 @@ type CookiePartition struct {
 	CrossSite bool `json:"hasCrossSiteAncestor"`
 }
 
-// OriginStorage is what one origin keeps in localStorage, in order of names.
+// OriginStorage is the localStorage of one origin, in order of names.
 type OriginStorage struct {
 	Origin string
 	Items  []StorageItem

@@ -34,7 +34,7 @@ type Record struct {
 	ownEffects bool // the record declares an argument of that name itself
 }
 
-// Step is what a primitive is as a step of a workflow or a recording. All that learns, records or reports
+// Step describes a primitive as a step of a workflow or a recording. All that learns, records or reports
 // steps reads it here, so that a new primitive declares it once.
 type Step struct {
 	// Repeats: a learned workflow repeats the primitive. Others that act are about the session, not the page.

@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Refs is what a tab remembers of the refs that were given to its elements. A
+// Refs has the refs that were given to the elements of a tab. A
 // ref is short ("e12" in the main frame, "f3e7" in another), names one element
 // for as long as its document lives, and is never given twice in a tab: a
 // document goes on counting where the one before it in the frame ended.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Kept is what a tab keeps of an answer, so that a later one can be compared with it.
+// Kept is the part of an answer that a tab keeps, so that a later one can be compared with it.
 type Kept interface {
 	// Size is about how many bytes it takes.
 	Size() int

@@ -249,7 +249,7 @@ var discard = slog.New(slog.DiscardHandler)
 
 // prepare normalises and checks arguments.
 //
-// times is what the argument effects requests, which every acting primitive
+// times are the times of the argument effects, which every acting primitive
 // takes and no handler sees: 0 for no report.
 func (c *checks) prepare(args json.RawMessage, lenient bool) (_ json.RawMessage, times effectsTimes, _ *fault.Error) {
 	args = bytes.TrimSpace(args)
@@ -345,5 +345,5 @@ func (r *Registry) CheckArguments(name string, args json.RawMessage, open func(t
 	return arguments.CheckWritten(name, c.in, c.fields, args, open)
 }
 
-// ArgumentProblem is what is wrong with arguments that are written down before they are used.
+// ArgumentProblem is one fault of arguments that are written down before they are used.
 type ArgumentProblem = arguments.Problem

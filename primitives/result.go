@@ -26,7 +26,7 @@ func adapterOf(set quirks.Set) string {
 	return Adapter
 }
 
-// FlatUpstream is what the output of an enveloped primitive implements when the
+// FlatUpstream is implemented by the output of an enveloped primitive when the
 // extension may answer it without the envelope.
 type FlatUpstream interface{ FlatUpstream() bool }
 
@@ -42,7 +42,7 @@ type Result struct {
 	Flat    bool
 	Payload json.RawMessage
 	Err     *fault.Error
-	// Effects is what followed, when the call requested it: also after a
+	// Effects is the report of effects, when the call requested it: also after a
 	// failure. It is a member of its own beside the value.
 	Effects json.RawMessage
 	// Drift lists the locators of the arguments that only a fallback found. It is a member of its own, too.
@@ -91,7 +91,20 @@ func (r Result) Answered() bool {
 // object of a flat primitive.
 //
 // A report of effects is a further member of it.
-func (r Result) Envelope() json.RawMessage { return r.affected(r.drifted(r.envelope())) }
+func (r Result) Envelope() json.RawMessage {
+	envelope, _ := r.Enveloped()
+	return envelope
+}
+
+// Enveloped is Envelope, and the value in it: its member value, or all of the object of a flat primitive.
+func (r Result) Enveloped() (envelope, value json.RawMessage) {
+	envelope, value = r.envelope()
+	envelope = r.affected(r.drifted(envelope))
+	if r.Flat {
+		value = envelope
+	}
+	return envelope, value
+}
 
 // Drift is a locator that only a fallback found.
 type Drift struct {
@@ -131,34 +144,37 @@ func (r Result) affected(object json.RawMessage) json.RawMessage {
 	return append(append(append(object[:n-1:n-1], sep...), r.Effects...), '}')
 }
 
-func (r Result) envelope() json.RawMessage {
+func (r Result) envelope() (envelope, value json.RawMessage) {
 	wait := strconv.FormatInt(r.Wait.Milliseconds(), 10)
 	switch {
 	case r.Err != nil && r.Flat && len(r.Payload) > 0:
-		return r.Payload
+		return r.Payload, nil
 	case r.Err != nil:
 		b := r.failure()
-		return append(append(b[:len(b)-1:len(b)-1], `,"rate_limit_wait_ms":`+wait...), '}')
+		return append(append(b[:len(b)-1:len(b)-1], `,"rate_limit_wait_ms":`+wait...), '}'), nil
 	case r.Flat:
-		return r.Payload
+		return r.Payload, nil
 	}
 	b := []byte(`{"ok":true,"primitive":` + strconv.Quote(r.Primitive) + `,"adapter":"` + r.AdapterName() + `"`)
 	if r.Transport != "" {
 		b = append(b, `,"transport":`+strconv.Quote(r.Transport)...)
 	}
 	b = append(b, `,"value":`...)
-	value := r.Payload
-	if n := len(value); n >= 2 && value[0] == '{' {
-		sep := ","
-		if n == 2 {
-			sep = ""
-		}
-		b = append(b, value[:n-1]...)
-		b = append(b, sep+`"rate_limit_wait_ms":`+wait+`}}`...)
-		return b
+	start := len(b)
+	n := len(r.Payload)
+	if n < 2 || r.Payload[0] != '{' {
+		b = append(b, r.Payload...)
+		end := len(b)
+		return append(b, `,"rate_limit_wait_ms":`+wait+`}`...), b[start:end:end]
 	}
-	b = append(b, value...)
-	return append(b, `,"rate_limit_wait_ms":`+wait+`}`...)
+	sep := ","
+	if n == 2 {
+		sep = ""
+	}
+	b = append(b, r.Payload[:n-1]...)
+	b = append(b, sep+`"rate_limit_wait_ms":`+wait+`}}`...)
+	end := len(b) - 1
+	return b, b[start:end:end]
 }
 
 func (r Result) failure() []byte {

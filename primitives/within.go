@@ -19,7 +19,7 @@ const (
 	blockedAfter = 3 * time.Second
 	// probeAfter is how long a call runs before its page is probed.
 	probeAfter = 100 * time.Millisecond
-	// slowFrames is what a page gets beyond that whose thread answers: a tab behind
+	// slowFrames is added for a page whose thread answers: a tab behind
 	// others draws a frame a second, and an element has to rest for some of them.
 	slowFrames = 8 * time.Second
 )
@@ -45,7 +45,7 @@ func Spent(ctx context.Context) time.Duration {
 	return d
 }
 
-// AnswerMargin is what is kept of the time that is left, for an answer that says more than that the time is over:
+// AnswerMargin is the part of the time left that is kept for an answer which says more than that the time is over:
 // a fifth, at most most, or what Punctual allows.
 func AnswerMargin(ctx context.Context, left, most time.Duration) time.Duration {
 	if margin, ok := ctx.Value(punctualKey{}).(time.Duration); ok {

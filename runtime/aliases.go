@@ -64,7 +64,7 @@ const (
 // current site offers.
 const SiteTool = call.SiteTool
 
-// SiteMode is what the tool is to do.
+// SiteMode selects an operation of the tool.
 type SiteMode = call.Mode
 
 // LaterEffects is the call of a Watcher for what came of its actions since their replies.

@@ -22,7 +22,7 @@ type boundedPage struct {
 // Quirks says which quirks hold: see primitives.QuirksOf.
 func (p boundedPage) Quirks() quirks.Set { return primitives.QuirksOf(p.Page) }
 
-// WithoutQuirks is what primitives.WithoutQuirks looks up.
+// WithoutQuirks implements the interface that primitives.WithoutQuirks looks for.
 func (p boundedPage) WithoutQuirks(names ...quirks.Name) primitives.Page {
 	p.Page = primitives.WithoutQuirks(p.Page, names...)
 	return p

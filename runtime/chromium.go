@@ -172,7 +172,7 @@ func (h *Host) adopt(bt *browser.Tab) *Tab { return h.adoptInto(bt, h.workspaceO
 
 func (h *Host) adoptInto(bt *browser.Tab, w *Workspace) *Tab {
 	info := bt.Tab()
-	first := len(h.group(w)) == 0
+	first := len(h.tabsOf(w)) == 0
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -313,7 +313,7 @@ func (h *Host) drop(t *Tab, why *fault.Error) {
 	t.emit(TabRemoved)
 }
 
-// reopenSlack is what opening a tab again may take beside its page's loading. A tab
+// reopenSlack bounds how long opening a tab again may take, the loading of its page aside. A tab
 // that exceeds it is dropped, so it is for a machine that hardly moves.
 const reopenSlack = 30 * time.Second
 
@@ -350,7 +350,7 @@ func (h *Host) settle(b *browser.Browser, t *Tab, err error) {
 // reopen gives t a new page at its address, or an empty one when the address
 // no longer loads.
 func (h *Host) reopen(ctx context.Context, b *browser.Browser, t *Tab) error {
-	id, err := t.group().contextIn(ctx, b)
+	id, err := t.ownWorkspace().contextIn(ctx, b)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/upstream"
 )
 
-// DictionaryEntry is what a face needs to know of one primitive.
+// DictionaryEntry describes one primitive to a face.
 type DictionaryEntry struct {
 	Name    string
 	Summary string

@@ -103,7 +103,7 @@ func (h *Host) direct(ctx context.Context, t *Tab, j *job, name string, args jso
 	before := t.documents()
 	r := invoker{host: h, tab: t, job: j}.InvokeFor(ctx, j.from, name, args)
 	if r.Err == nil {
-		return Reply{Output: r.Envelope()}
+		return call.Enveloped(r.Enveloped())
 	}
 	r.Err = h.withRenewed(ctx, t, r.Err, before)
 	// The protocol sends a failed call as action_error, so the error carries

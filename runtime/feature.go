@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/call"
 )
 
-// feature is what follows one tab beside its calls and keeps state of its own. It
+// feature follows one tab beside its calls and keeps state of its own. It
 // is all that a tab knows of its features.
 type feature interface {
 	// Run begins when the tab has a page and ends with ctx: the tab was closed.

@@ -71,7 +71,7 @@ type Options struct {
 	// none, the strict profile.
 	Quirks quirks.Set
 
-	// Secrets are what callers name by placeholders: fields get the values, and nothing
+	// Secrets are values that callers name by placeholders: fields get the values, and nothing
 	// that leaves the host shows one. Nil is none.
 	Secrets *mask.Set
 
@@ -252,7 +252,7 @@ func (h *Host) Do(ctx context.Context, call Call) Reply {
 }
 
 // Tabs returns the state of every tab that is in no workspace.
-func (h *Host) Tabs() []TabStatus { return h.statuses(h.group(nil)) }
+func (h *Host) Tabs() []TabStatus { return h.statuses(h.tabsOf(nil)) }
 
 func (h *Host) tabList() []*Tab {
 	h.mu.Lock()

@@ -24,7 +24,7 @@ func (h *Host) paced(record *primitives.Record, args json.RawMessage) bool {
 	return json.Unmarshal(args, &in) != nil || !in.Trusted
 }
 
-// pacing is what a tab begins with.
+// pacing is the pacing of a new tab.
 func (h *Host) pacing() time.Duration {
 	switch {
 	case h.opts.Pacing != nil:

@@ -56,7 +56,7 @@ type PageEvent struct {
 	Call   string
 }
 
-// watch is what the browser reports for the recorder, nil for nothing.
+// watch has the browser report to the recorder; nil without a recorder.
 func (h *Host) watch() *browser.Watch {
 	r := h.opts.Recorder
 	if r == nil {

@@ -30,7 +30,7 @@ func (h *Host) hideReply(r Reply, of Call) Reply {
 	if judges(of) {
 		output = s.MaskStrings
 	}
-	r.Output = output(r.Output)
+	r = r.WithOutput(output(r.Output))
 	r.Answer = s.MaskJSON(r.Answer)
 	r.Steps = s.MaskStrings(r.Steps)
 	r.URL = s.Mask(r.URL)

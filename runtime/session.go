@@ -21,7 +21,7 @@ type sessionPage struct {
 // Quirks says which quirks hold: see primitives.QuirksOf.
 func (p sessionPage) Quirks() quirks.Set { return primitives.QuirksOf(p.Page) }
 
-// WithoutQuirks is what primitives.WithoutQuirks looks up.
+// WithoutQuirks implements the interface that primitives.WithoutQuirks looks for.
 func (p sessionPage) WithoutQuirks(names ...quirks.Name) primitives.Page {
 	p.Page = primitives.WithoutQuirks(p.Page, names...)
 	return p

@@ -11,7 +11,7 @@ import (
 // stores are those of the tab's workspace, of the host for a tab in none: the clients of
 // a face do not see each other's.
 func (t *Tab) stores() *sessionStores {
-	if w := t.group(); w != nil {
+	if w := t.ownWorkspace(); w != nil {
 		return &w.stores
 	}
 	return &t.host.stores

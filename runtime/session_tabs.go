@@ -12,7 +12,7 @@ import (
 // Tabs implements session.TabControl: the tabs of the workspace that the
 // call's tab is in.
 func (s session) Tabs() []primitives.TabInfo {
-	tabs := s.host.group(s.tab.group())
+	tabs := s.host.tabsOf(s.tab.ownWorkspace())
 	s.host.keepActive(tabs)
 	out := infos(tabs)
 	if chosen := s.host.chosenOf(tabs); chosen != 0 {
@@ -56,7 +56,7 @@ func (t *Tab) info() primitives.TabInfo {
 	return info
 }
 
-// keepActive makes the newest of the tabs of one group the active one when the
+// keepActive makes the newest of the tabs of one workspace the active one when the
 // active tab was closed.
 func (h *Host) keepActive(tabs []*Tab) {
 	for _, t := range tabs {
@@ -69,10 +69,10 @@ func (h *Host) keepActive(tabs []*Tab) {
 	}
 }
 
-// activate makes t the one active tab of its group. A bridge routes by what it was
+// activate makes t the one active tab of its workspace. A bridge routes by what it was
 // reported, so both tabs are reported.
 func (h *Host) activate(t *Tab) {
-	for _, o := range h.group(t.group()) {
+	for _, o := range h.tabsOf(t.ownWorkspace()) {
 		o.mu.Lock()
 		changed := o.status.Active != (o == t)
 		o.status.Active = o == t
@@ -89,7 +89,7 @@ func (h *Host) activate(t *Tab) {
 
 // OpenTab implements session.TabControl.
 func (s session) OpenTab(ctx context.Context, address string, active bool) (primitives.TabInfo, error) {
-	t, err := s.host.openTab(ctx, s.tab.group(), address, active)
+	t, err := s.host.openTab(ctx, s.tab.ownWorkspace(), address, active)
 	if err != nil {
 		return primitives.TabInfo{}, err
 	}
@@ -107,12 +107,12 @@ func (s session) OpenTab(ctx context.Context, address string, active bool) (prim
 // CloseTab implements session.TabControl. It may close the tab that the call
 // runs on: the call is answered all the same.
 func (s session) CloseTab(ctx context.Context, id int) error {
-	group := s.tab.group()
-	t, err := s.host.tabIn(group, id)
+	workspace := s.tab.ownWorkspace()
+	t, err := s.host.tabIn(workspace, id)
 	if err != nil {
 		return err
 	}
-	if len(s.host.group(group)) == 1 {
+	if len(s.host.tabsOf(workspace)) == 1 {
 		return fault.New(fault.PermissionDenied, "the last tab of the runtime is not closed").With("tab_id", id).
 			Next("open another tab first")
 	}
@@ -121,7 +121,7 @@ func (s session) CloseTab(ctx context.Context, id int) error {
 
 // ActivateTab implements session.TabControl.
 func (s session) ActivateTab(ctx context.Context, id int) (primitives.TabInfo, error) {
-	t, err := s.host.tabIn(s.tab.group(), id)
+	t, err := s.host.tabIn(s.tab.ownWorkspace(), id)
 	if err != nil {
 		return primitives.TabInfo{}, err
 	}

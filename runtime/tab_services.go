@@ -117,7 +117,7 @@ func (h *Host) onFrames(bt *browser.Tab) {
 
 // Listen implements session.Announcing.
 func (s session) Listen(ctx context.Context, tabID int) error {
-	t, err := s.host.tabIn(s.tab.group(), tabID)
+	t, err := s.host.tabIn(s.tab.ownWorkspace(), tabID)
 	if err != nil {
 		return err
 	}

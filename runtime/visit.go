@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// visitName is what a visit is called in logs.
+// visitName is the name of a visit in logs.
 const visitName = "runtime.visit"
 
 // Visit runs f with the page of a tab, in the tab's queue like a call: no call runs

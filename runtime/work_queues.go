@@ -8,7 +8,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/clipboard"
 )
 
-// sessionStores is what one client of a face stores: others neither see nor change it. The zero
+// sessionStores has the stores of one client of a face: others neither see nor change them. The zero
 // value is empty and ready.
 type sessionStores struct {
 	Clipboard     clipboard.Own

@@ -65,7 +65,7 @@ func (w *Workspace) Isolated() bool { return w.isolated }
 
 // Tabs returns the state of its tabs, oldest first.
 func (w *Workspace) Tabs() []TabStatus {
-	tabs := w.host.group(w)
+	tabs := w.host.tabsOf(w)
 	w.host.keepActive(tabs)
 	return w.host.statuses(tabs)
 }
@@ -114,7 +114,7 @@ func (w *Workspace) Close(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	tabs := w.host.group(w)
+	tabs := w.host.tabsOf(w)
 	w.host.recordLastStates(ctx, tabs)
 	var failed error
 	if id != "" && b == w.host.currentBrowser() {
@@ -141,7 +141,7 @@ func (w *Workspace) Release() {
 	if _, _, ok := w.leave(); !ok {
 		return
 	}
-	for _, t := range w.host.group(w) {
+	for _, t := range w.host.tabsOf(w) {
 		t.mu.Lock()
 		t.workspace = nil
 		t.status.Workspace = ""
@@ -259,7 +259,7 @@ func (w *Workspace) contextIn(ctx context.Context, b *browser.Browser) (string, 
 func (h *Host) workspaceOf(bt *browser.Tab) *Workspace {
 	if opener := bt.Opener(); opener != nil {
 		if t := h.tabShowing(opener); t != nil {
-			return t.group()
+			return t.ownWorkspace()
 		}
 	}
 	h.mu.Lock()
@@ -285,16 +285,16 @@ func (w *Workspace) holds(context string) bool {
 	return w.context != "" && w.context == context
 }
 
-// group returns the workspace of a tab, nil for none.
-func (t *Tab) group() *Workspace {
+// ownWorkspace returns the workspace of a tab, nil for none.
+func (t *Tab) ownWorkspace() *Workspace {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.workspace
 }
 
-// group lists the tabs of a workspace; those of none for nil.
-func (h *Host) group(w *Workspace) []*Tab {
-	return slices.DeleteFunc(h.tabList(), func(t *Tab) bool { return t.group() != w })
+// tabsOf lists the tabs of a workspace; those of none for nil.
+func (h *Host) tabsOf(w *Workspace) []*Tab {
+	return slices.DeleteFunc(h.tabList(), func(t *Tab) bool { return t.ownWorkspace() != w })
 }
 
 func (h *Host) currentBrowser() *browser.Browser {
@@ -305,7 +305,7 @@ func (h *Host) currentBrowser() *browser.Browser {
 
 // tabIn finds a tab of a workspace by its id.
 func (h *Host) tabIn(w *Workspace, id int) (*Tab, error) {
-	for _, t := range h.group(w) {
+	for _, t := range h.tabsOf(w) {
 		if t.id == id {
 			return t, nil
 		}
@@ -365,11 +365,11 @@ func (h *Host) closeTab(ctx context.Context, t *Tab) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	h.keepActive(h.group(t.group()))
+	h.keepActive(h.tabsOf(t.ownWorkspace()))
 	return nil
 }
 
-// bringToFront makes a tab the active one of its group, in the browser too.
+// bringToFront makes a tab the active one of its workspace, in the browser too.
 func (h *Host) bringToFront(ctx context.Context, t *Tab) error {
 	page, err := h.peer(t.id)
 	if err != nil {

@@ -83,7 +83,7 @@ func newStudio(t *testing.T, pages, packages string) *studio {
 		}
 	}
 	s.person = runtimetest.Open(t, options)
-	s.trial = runtimetest.Open(t, runtime.Options{
+	s.trial = runtimetest.Attached(t, runtime.Options{
 		Secrets: s.secrets,
 		Browser: browser.Options{UploadDirs: []string{s.files}},
 	})

@@ -322,12 +322,12 @@ func (e *engine) newTab(ctx context.Context, a action) (runtime.TabStatus, *Erro
 	if err := e.checkBlocked(a, none); err != nil {
 		return none, err
 	}
-	space, err := e.workspace(ctx)
+	workspace, err := e.workspace(ctx)
 	if err != nil {
 		return none, translate(fault.From(err))
 	}
 	// Empty at first: what is set up for the tab is there before the page is.
-	tab, err := space.Open(ctx, "", false)
+	tab, err := workspace.Open(ctx, "", false)
 	if err != nil {
 		return none, translate(fault.From(err))
 	}
@@ -339,7 +339,7 @@ func (e *engine) newTab(ctx context.Context, a action) (runtime.TabStatus, *Erro
 		bad = e.load(ctx, a, tab)
 	}
 	if bad == nil && a.focus {
-		if _, err := space.Activate(ctx, tab.TabID); err != nil {
+		if _, err := workspace.Activate(ctx, tab.TabID); err != nil {
 			bad = translate(fault.From(err))
 		}
 	}
@@ -350,7 +350,7 @@ func (e *engine) newTab(ctx context.Context, a action) (runtime.TabStatus, *Erro
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), otherLimit)
 	defer cancel()
-	if err := space.CloseTab(closing, tab.TabID); err != nil {
+	if err := workspace.CloseTab(closing, tab.TabID); err != nil {
 		e.log.Debug("closing a tab that did not load", "tab", tab.TabID, "error", err)
 	}
 	return none, bad
@@ -394,11 +394,11 @@ func (e *engine) closeTab(ctx context.Context, f *flight, tab runtime.TabStatus)
 	if s := e.sessions[id]; s != nil {
 		s.count()
 	}
-	space := e.space
+	workspace := e.own
 	e.mu.Unlock()
 	var err error
-	if space != nil && tab.Workspace == space.ID() {
-		err = space.CloseTab(ctx, id)
+	if workspace != nil && tab.Workspace == workspace.ID() {
+		err = workspace.CloseTab(ctx, id)
 	} else if failed := e.do(ctx, tab, "browser.close_tab", map[string]any{"tab_id": id}, nil); failed != nil {
 		err = failed
 	}

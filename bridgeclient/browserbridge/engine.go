@@ -47,7 +47,7 @@ type engine struct {
 
 	mu       sync.Mutex
 	gen      uint64
-	space    *runtime.Workspace // of the agent's own tabs, made when needed
+	own      *runtime.Workspace // of the agent's own tabs, made when needed
 	sessions map[int]*session
 	uids     map[int]map[string]string // of each tab: uid -> ref
 	known    map[int]bool              // tabs that have been there
@@ -126,14 +126,14 @@ func (e *engine) close() {
 	e.cancel(errShutdown)
 	e.work.Wait()
 	e.mu.Lock()
-	space := e.space
+	workspace := e.own
 	e.mu.Unlock()
-	if space == nil {
+	if workspace == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), 10*time.Second)
 	defer cancel()
-	if err := space.Close(ctx); err != nil {
+	if err := workspace.Close(ctx); err != nil {
 		e.log.Warn("closing the agent's tabs", "error", err)
 	}
 }
@@ -409,7 +409,7 @@ func (e *engine) setBlock(domains []string) {
 // tabs lists the accessible tabs, the agent's own last.
 func (e *engine) tabs() (tabs []runtime.TabStatus, own map[int]bool) {
 	e.mu.Lock()
-	space := e.space
+	workspace := e.own
 	e.mu.Unlock()
 	own = map[int]bool{}
 	tabs = e.host.Tabs()
@@ -418,8 +418,8 @@ func (e *engine) tabs() (tabs []runtime.TabStatus, own map[int]bool) {
 			own[t.TabID] = true
 		}
 	}
-	if space != nil {
-		for _, t := range space.Tabs() {
+	if workspace != nil {
+		for _, t := range workspace.Tabs() {
 			own[t.TabID] = true
 			tabs = append(tabs, t)
 		}
@@ -453,19 +453,19 @@ func (e *engine) workspace(ctx context.Context) (*runtime.Workspace, error) {
 	e.making.Lock()
 	defer e.making.Unlock()
 	e.mu.Lock()
-	space := e.space
+	workspace := e.own
 	e.mu.Unlock()
-	if space != nil {
-		return space, nil
+	if workspace != nil {
+		return workspace, nil
 	}
-	space, err := e.host.NewWorkspace(ctx, runtime.WorkspaceOptions{})
+	workspace, err := e.host.NewWorkspace(ctx, runtime.WorkspaceOptions{})
 	if err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.space = space
-	return space, nil
+	e.own = workspace
+	return workspace, nil
 }
 
 func (e *engine) callID(kind string) string {

@@ -128,7 +128,7 @@ func (e *engine) onEvent(ev runtime.Event) {
 	id := ev.Tab.TabID
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if ev.Tab.Workspace != "" && (e.space == nil || ev.Tab.Workspace != e.space.ID()) {
+	if ev.Tab.Workspace != "" && (e.own == nil || ev.Tab.Workspace != e.own.ID()) {
 		return
 	}
 	switch ev.Kind {

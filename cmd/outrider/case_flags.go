@@ -125,7 +125,7 @@ func (r caseReader) selection() (plan.Selection, error) {
 	return s, err
 }
 
-// known is what steps may name.
+// known lists the names that steps may use.
 func (r caseReader) known() plan.KnownNames {
 	known := catalog.Standard()
 	return plan.KnownNames{Primitives: known.Names(), Maps: func(paths []string) (*sites.Library, bool) {

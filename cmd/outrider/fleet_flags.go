@@ -48,7 +48,7 @@ func (x *fleetFlags) AddNeeds(f *pflag.FlagSet) {
 	listVar(f, &x.needs, "needs", "--fleet: label that the worker must have, NAME=VALUE (repeatable)")
 }
 
-// Labels are what AddNeeds gives.
+// Labels returns the labels of the flags that AddNeeds adds.
 func (x *fleetFlags) Labels(a *app) (map[string]string, error) {
 	labels, err := fleet.ParseLabels(x.needs)
 	if err != nil {

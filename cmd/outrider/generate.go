@@ -107,7 +107,7 @@ func readMap(path string) (*manifest.Manifest, []sites.FileReport, error) {
 	return m, reports, nil
 }
 
-// directive is what go generate runs, in the folder of the file.
+// directive is the command of go generate, in the folder of the file.
 func directive(source, out, name string) string {
 	words := []string{"go run github.com/outrider-run/outrider/cmd/outrider generate"}
 	from, err := filepath.Abs(source)

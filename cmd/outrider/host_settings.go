@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// hostSettings are what a host is opened with: the flags, which nobody changes once they are read, and what a verb,
+// hostSettings are those of a new host: the flags, which nobody changes once they are read, and what a verb,
 // a plan or a job adds. It is a value: who needs other settings makes them of these.
 type hostSettings struct {
 	browserFlags

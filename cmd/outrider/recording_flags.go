@@ -41,7 +41,7 @@ func (r *recordingFlags) AddRecent(f *pflag.FlagSet) {
 		"mode learn: off, calls, pages, or full (with requests, console and pictures)")
 }
 
-// recordedRun is what is recorded of a host.
+// recordedRun is the recording of a host.
 type recordedRun struct {
 	Verb, Profile string
 	Maps          []string

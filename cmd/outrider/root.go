@@ -52,7 +52,7 @@ func (e *exit) Unwrap() error { return e.err }
 
 func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Errorf(format, args...)} }
 
-// app is what every verb shares.
+// app is shared by all verbs.
 type app struct {
 	stdin  io.Reader
 	stdout io.Writer

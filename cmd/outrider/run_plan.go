@@ -15,7 +15,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// reader is what plans are read with.
+// reader reads plans.
 func (a *app) reader(p caseFlags, paths []string, engine expr.Engine) caseReader {
 	profile, _ := quirks.Profile(a.browser.profile) // an unknown one is refused with the other flags
 	return caseReader{

@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/plan/remote"
 )
 
-// sessionServers are what a worker does with sessions.
+// sessionServers serve the sessions of a worker, by kind.
 func (a *app) sessionServers(from worker.Source, r *remote.Runner) map[string]session.Server {
 	face := leased.Face{NewID: uuid.NewString, Version: version, Logger: a.log}
 	out := map[string]session.Server{}

@@ -42,7 +42,7 @@ func isTerminal(w io.Writer) bool {
 // wrapping is a writer that writes to another.
 type wrapping interface{ Unwrap() io.Writer }
 
-// terminalFile is what a writer writes to in the end, when that is a file.
+// terminalFile is the file below a writer, when there is one.
 func terminalFile(w io.Writer) (*os.File, bool) {
 	for {
 		outer, ok := w.(wrapping)

@@ -13,7 +13,7 @@ import (
 // linked is the version that the linker sets for a release.
 var linked string
 
-// unreleased is what a build says of itself that knows no version, such as one
+// unreleased is the version of a build that knows none, such as one
 // from a source archive.
 const unreleased = "0.1.0-dev"
 
@@ -57,7 +57,7 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// versionText is what version prints, and --version too.
+// versionText is the output of version and of --version.
 func versionText(inJSON bool) string {
 	if !inJSON {
 		return fmt.Sprintf("outrider %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)

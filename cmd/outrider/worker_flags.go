@@ -40,7 +40,7 @@ func (x *workerFlags) Add(f *pflag.FlagSet) {
 	f.DurationVar(&x.Drain, "drain", 30*time.Second, "how long running jobs may go on after SIGTERM")
 }
 
-// workerOffer is what a worker is connected to, and what it brings.
+// workerOffer is the connection of a worker, with the labels that it brings.
 type workerOffer struct {
 	Sources []worker.Source
 	Labels  map[string]string

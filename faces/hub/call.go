@@ -38,7 +38,7 @@ type CallTarget struct {
 	TitleContains string `json:"title_contains,omitempty"`
 }
 
-// selector is what the members of a call select. Two that say the same differently are refused.
+// selector reads the members of a call that select a runtime. Two that say the same differently are refused.
 func (c *ToolCall) selector() (Selector, *fault.Error) {
 	sel := Selector{c.TargetRuntimeID, c.TargetRuntimeKey, c.TargetURLContains, c.TargetTitleContains}
 	for _, also := range []struct {
@@ -86,7 +86,7 @@ func (r ToolResult) Code() fault.Code {
 	return e.Code
 }
 
-// failedOutput is what a runtime answers when a primitive ran and failed: an
+// failedOutput is a runtime's answer when a primitive ran and failed: an
 // output, not an action_error (wire reference, "Two failure channels").
 type failedOutput struct {
 	OK    *bool           `json:"ok"`

@@ -74,7 +74,7 @@ func (h *Hub) guard(next http.Handler) http.Handler {
 }
 
 const (
-	// requestHeaders are what pages may send, and exposedHeaders what they may read: those of the
+	// requestHeaders are the headers that pages may send, and exposedHeaders those that they may read: those of the
 	// Model Context Protocol beside the usual ones.
 	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, " +
 		"mcp-name, last-event-id"

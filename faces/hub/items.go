@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// item is what the hub reads of an item of a runtime. Members that only some
+// item has the members that the hub reads of an item of a runtime. Those that only some
 // types have are nil or empty for the others.
 type item struct {
 	Type             string          `json:"type"`

@@ -138,7 +138,7 @@ type Observation struct {
 	Item       json.RawMessage
 }
 
-// RuntimeChange is what OnRuntime gets.
+// RuntimeChange is the argument of OnRuntime.
 type RuntimeChange struct {
 	Kind    string // connected, changed, removed
 	Reason  string // removed: tab_closed, connection_lost, superseded, probe_failed, liveness_sweep, shutdown

@@ -27,7 +27,7 @@ type payloads struct {
 // previewLength is how much of a spilled result is shown, in characters.
 const previewLength = 800
 
-// spilled is what an agent gets instead.
+// spilled is the answer that an agent gets instead.
 type spilled struct {
 	Spilled     bool   `json:"payload_spilled"`
 	Tool        string `json:"tool"`

@@ -25,7 +25,7 @@ type Runtime struct {
 	ConnectedAtMS    int64  `json:"connected_at_ms"`
 	LastSeenMS       int64  `json:"last_seen_ms"`
 	Device           string `json:"device,omitempty"`
-	// Capabilities are what the runtime reports that it can do.
+	// Capabilities are those that the runtime reports.
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 

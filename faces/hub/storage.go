@@ -18,7 +18,7 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// storage is what the hub shares with its runtimes, and with which it answers
+// storage is shared with the runtimes of the hub; with it the hub answers
 // actions.site for those that cannot, as the upstream extension.
 type storage struct {
 	root  string   // of the bundle, "" for none

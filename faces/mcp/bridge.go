@@ -26,7 +26,7 @@ type Bridge interface {
 	Runtimes() any
 }
 
-// Routed is what a call on a runtime of a bridge gave.
+// Routed is the result of a call on a runtime of a bridge.
 type Routed struct {
 	Output    json.RawMessage
 	RuntimeID string

@@ -135,7 +135,7 @@ var untold = []string{"message", "severity", "adapter", "primitive", "rate_limit
 // countedOnly are members of evidence that count what the runtime did on the way.
 var countedOnly = []string{"attempts", "body_text_length", "frame_count", "name_matches", "role_matches", "unmatched"}
 
-// told is what an error knows beside its line, without what is empty; "" for nothing.
+// told are the members of an error beside its line, without empty ones; "" for none.
 func told(encoded []byte) string {
 	var all map[string]any
 	d := json.NewDecoder(bytes.NewReader(encoded))

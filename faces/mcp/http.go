@@ -104,7 +104,7 @@ func sessionless(r *http.Request) bool {
 }
 
 const (
-	// requestHeaders are what pages may send, and exposedHeaders what they may read.
+	// requestHeaders are the headers that pages may send, and exposedHeaders those that they may read.
 	requestHeaders = "content-type, authorization, accept, mcp-session-id, mcp-protocol-version, mcp-method, " +
 		"mcp-name, last-event-id"
 	exposedHeaders = "mcp-session-id, www-authenticate"

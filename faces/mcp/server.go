@@ -15,7 +15,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Host is what this face needs of a runtime; *runtime.Host is one.
+// Host has the methods of a runtime that this face needs; *runtime.Host is one.
 type Host = tools.Host
 
 // Logins keeps storage states by name.

@@ -42,7 +42,7 @@ func (r *lineRefusal) Line() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, r.Code, message)
 }
 
-// lineMessage is what is read of a message before it is handed on.
+// lineMessage has the members of a message that are read before it is handed on.
 type lineMessage struct {
 	members map[string]json.RawMessage
 	id      json.RawMessage // nil for a notification

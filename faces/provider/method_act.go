@@ -118,7 +118,7 @@ func (r *request) actOnText(
 	return reply, r.failed(err)
 }
 
-// followed is what the runtime saw after an action.
+// followed are the effects of an action.
 type followed struct {
 	Effects effect.Report `json:"effects"`
 }

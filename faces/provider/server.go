@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Host is what this face needs of a runtime; *runtime.Host is one.
+// Host has the methods of a runtime that this face needs; *runtime.Host is one.
 type Host interface {
 	Do(ctx context.Context, call runtime.Call) runtime.Reply
 	Tabs() []runtime.TabStatus

@@ -175,7 +175,7 @@ func (s *Server) status(context.Context, *request) (any, *Failure) {
 	return out, nil
 }
 
-// steps are what a person does about a browser that does not start.
+// steps tell a person what to do about a browser that does not start.
 func (s *Server) steps(err *fault.Error) []string {
 	if err.NextStep != "" {
 		return []string{err.NextStep}

@@ -33,7 +33,7 @@ func (s Session) Run(ctx context.Context, steps []Step, each func(Answer) error)
 // infoTime bounds the question what a session is.
 const infoTime = 3 * time.Second
 
-// Info is what the session says of itself.
+// Info describes the session.
 func (s Session) Info(ctx context.Context) (Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, infoTime)
 	defer cancel()

@@ -20,7 +20,7 @@ const (
 	askMCP   = "mcp"  // the connection goes on with the lines of MCP
 )
 
-// request is what a command sends, once for each connection.
+// request is sent by a command, once for each connection.
 type request struct {
 	Protocol int    `json:"protocol"`
 	Ask      string `json:"ask"`
@@ -42,7 +42,7 @@ type reply struct {
 	End      bool            `json:"end,omitempty"`
 }
 
-// Info is what a session says of itself.
+// Info describes a session.
 type Info struct {
 	Name    string    `json:"session"`
 	Shared  bool      `json:"shared"`
@@ -55,12 +55,12 @@ type Info struct {
 	Pages int    `json:"pages"`
 	URL   string `json:"url,omitempty"`
 	Title string `json:"title,omitempty"`
-	// Memory is what the process and its browser have in memory, in bytes; 0 where it is not known. Parts that
+	// Memory is the memory of the process and its browser, in bytes; 0 where it is not known. Parts that
 	// several of these processes share count once for each of them.
 	Memory int64 `json:"memory_bytes,omitempty"`
 }
 
-// Answer is what came of one step.
+// Answer is the answer of one step.
 type Answer struct {
 	Step   Step
 	Text   string

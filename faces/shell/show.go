@@ -92,7 +92,7 @@ func copyFile(from, to string) error {
 	return err
 }
 
-// Print is what a person or a model reads of an answer. result is what Take gave.
+// Print returns an answer as text for a person or a model. result is that of Take.
 func (a Answer) Print(result map[string]any) string {
 	if file, ok := result["file"].(string); ok {
 		return "saved " + file

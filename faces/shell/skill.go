@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Skill is what an agent should know before it uses the shell.
+// Skill tells an agent how to use the shell.
 //
 //go:embed skill.md
 var Skill string

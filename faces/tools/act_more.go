@@ -197,7 +197,7 @@ func inOutline(line, outline string) bool {
 	return err == nil && strings.Contains(outline, strings.TrimSuffix(text, "…"))
 }
 
-// outlineAfter is what the page shows after an action: what changed since the last
+// outlineAfter is the outline of the page after an action: what changed since the last
 // snapshot, or all of it where there is none to compare with. An action that was done is
 // no failure because the page cannot be shown.
 func (c *Call) outlineAfter(ctx context.Context, p page, in actIn) (map[string]any, string) {
@@ -273,7 +273,7 @@ var fillable = map[string]bool{
 	"menuitemcheckbox": true, "menuitemradio": true,
 }
 
-// calledWith is what a row is called, with what tells it from others; "" for nothing.
+// calledWith is the name of a row, with what tells it from others; "" for none.
 func (r outlineRow) calledWith() string {
 	out := r.Name
 	if out == "" && r.Near != "" {

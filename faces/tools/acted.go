@@ -10,7 +10,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// acted is what act answers: what was done, and what followed.
+// acted is the answer of act: what was done, and what followed.
 type acted struct {
 	Did      string
 	Followed []string
@@ -211,7 +211,7 @@ func (f followed) elsewhere() bool {
 // heldBefore is said of a control that has taken nothing of a text.
 const heldBefore = "it holds what it held before"
 
-// insertedText is what text.insert tells of a text that the control has not kept as it is.
+// insertedText is the part of the answer of text.insert about a text that the control has not kept as it is.
 type insertedText struct {
 	Unchanged bool `json:"unchanged"`
 	Sanitized bool `json:"sanitized"`

@@ -73,7 +73,7 @@ func (s *Set) Site(ctx context.Context, pageHandle string, args runtime.Site) (j
 	return s.ask(ctx, pageHandle, runtime.SiteTool, encoded)
 }
 
-// Log is what was called lately, without typed text.
+// Log returns the latest calls, without typed text.
 func (s *Set) Log(ctx context.Context) (json.RawMessage, error) {
 	return s.ask(ctx, "", "runtime.session.log", json.RawMessage("{}"))
 }

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,74 +12,75 @@ import (
 // Models send null for what they leave out, and numbers and booleans as texts. There is one way to
 // mean these, so they are read that way, and the answer says so.
 
-// objectSchema is what is read of the schema of arguments.
+// objectSchema has the keywords of the schema of arguments that are read.
 type objectSchema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`
 }
 
-// coerceArguments converts arguments whose type is wrong and whose meaning is clear, and returns which it
-// converted.
-func coerceArguments(args, schema json.RawMessage) (json.RawMessage, []string) {
-	var of objectSchema
-	var members map[string]json.RawMessage
-	if json.Unmarshal(schema, &of) != nil || json.Unmarshal(args, &members) != nil {
-		return args, nil
+// decodeArguments are the members of arguments; nil for what is no object.
+func decodeArguments(args json.RawMessage) map[string]any {
+	var members map[string]any
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	if d.Decode(&members) != nil || d.More() {
+		return nil
 	}
-	var said []string
-	changed := false
+	return members
+}
+
+// coerceMembers converts members whose type is wrong and whose meaning is clear, and returns what it says of those
+// that it converted.
+func coerceMembers(members map[string]any, schema json.RawMessage) (said []string, changed bool) {
+	var of objectSchema
+	if json.Unmarshal(schema, &of) != nil {
+		return nil, false
+	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		declared, ok := of.Properties[name]
-		value := members[name]
 		if !ok {
 			continue
 		}
-		if string(value) == "null" {
+		switch value := members[name].(type) {
+		case nil:
 			if !slices.Contains(of.Required, name) && !takes(declared, "null") {
 				delete(members, name)
 				changed = true
 			}
-			continue
-		}
-		if value[0] == '{' {
-			inner, more := coerceArguments(value, declared)
+		case map[string]any:
+			more, inside := coerceMembers(value, declared)
 			for _, one := range more {
 				said = append(said, name+"."+one)
 			}
-			members[name], changed = inner, changed || string(inner) != string(value)
-			continue
-		}
-		var text string
-		if value[0] != '"' || json.Unmarshal(value, &text) != nil || takes(declared, "string") ||
-			readNode(declared).Enum != nil {
-			continue
-		}
-		if read, ok := coerceText(strings.TrimSpace(text), declared); ok {
-			members[name], changed = read, true
-			said = append(said, fmt.Sprintf("%s was a text and is read as %s", name, read))
+			changed = changed || inside
+		case string:
+			if takes(declared, "string") || readNode(declared).Enum != nil {
+				continue
+			}
+			if read := coerceText(strings.TrimSpace(value), declared); read != nil {
+				members[name] = read
+				changed = true
+				said = append(said, fmt.Sprintf("%s was a text and is read as %v", name, read))
+			}
 		}
 	}
-	if !changed {
-		return args, nil
-	}
-	encoded, err := json.Marshal(members)
-	if err != nil {
-		return args, nil
-	}
-	return encoded, said
+	return said, changed
 }
 
-// coerceText converts a text to the declared number or boolean.
-func coerceText(text string, declared json.RawMessage) (json.RawMessage, bool) {
+// coerceText is a text as the declared number or boolean; nil for what is neither.
+func coerceText(text string, declared json.RawMessage) any {
 	switch {
 	case text == "true" || text == "false":
-		return json.RawMessage(text), takes(declared, "boolean")
+		if takes(declared, "boolean") {
+			return text == "true"
+		}
 	case takes(declared, "number") || takes(declared, "integer"):
 		var n json.Number
-		err := json.Unmarshal([]byte(text), &n)
-		return json.RawMessage(text), err == nil && text != "" && text[0] != '"' && text != "null"
+		if json.Unmarshal([]byte(text), &n) == nil && text != "" && text[0] != '"' && text != "null" {
+			return n
+		}
 	}
-	return nil, false
+	return nil
 }
 
 // takes reports whether a schema names a type. One that names none takes all.

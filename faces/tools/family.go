@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -45,32 +46,24 @@ func (s *Set) familyTool(family string, entries []runtime.DictionaryEntry) Tool 
 		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var in struct {
 				where
-				Name      string                     `json:"name"`
-				Arguments map[string]json.RawMessage `json:"arguments"`
-			}
-			var given struct {
-				Name      string          `json:"name"`
-				Arguments json.RawMessage `json:"arguments"`
+				Name string `json:"name"`
 			}
 			if err := c.Decode(&in); err != nil {
 				return nil, err
 			}
-			if err := c.Decode(&given); err != nil {
-				return nil, err
-			}
-			in.Arguments = map[string]json.RawMessage{}
-			if len(given.Arguments) > 0 {
-				read, said := coerceArguments(given.Arguments, schemas[given.Name])
-				c.Said = append(c.Said, said...)
-				_ = json.Unmarshal(read, &in.Arguments) // an object, as the schema wants it
+			args, _ := c.members["arguments"].(map[string]any) // an object or absent, as the schema wants it
+			said, _ := coerceMembers(args, schemas[in.Name])
+			c.Said = append(c.Said, said...)
+			if args == nil {
+				args = map[string]any{}
 			}
 			ctx, cancel := in.bounded(ctx) // timeout_ms beside the name is the time of the call
 			defer cancel()
 			// absent, or of a type that the runtime refuses
-			_ = json.Unmarshal(in.Arguments["timeout_ms"], &in.TimeoutMS)
+			in.TimeoutMS = cmp.Or(wholeNumber(args["timeout_ms"]), in.TimeoutMS)
 			name := family + "." + in.Name
 			return c.place(name)(ctx, in.where, func(p page) (*Answer, *fault.Error) {
-				return c.primitive(ctx, p, name, in.Arguments, in.where, acts[name])
+				return c.primitive(ctx, p, name, args, in.where, acts[name])
 			})
 		})
 }

@@ -58,7 +58,7 @@ func fit(ctx context.Context, most int, read func(maxBytes int) (*Answer, bool, 
 	return best, nil
 }
 
-// tokens is what a model reads of an answer: the larger of its two forms.
+// tokens estimates the tokens of an answer: of the larger of its two forms.
 func (a *Answer) tokens() int {
 	encoded, err := json.Marshal(a.Result)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	mostAddress = 500
 	// mostRow are the characters of one row among others.
 	mostRow = 400
-	// leastLine is what the first line of a page takes, however few tokens are left.
+	// leastLine is kept for the first line of a page, however few tokens are left.
 	leastLine = 40
 )
 

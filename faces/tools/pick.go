@@ -27,7 +27,7 @@ type drawnChoice struct {
 	Owned bool   `json:"owned"` // it lies in what the control says is its own
 }
 
-// drawnList is what page.select says of an element that is no list of the browser.
+// drawnList is the evidence of page.select about an element that is no list of the browser.
 type drawnList struct {
 	Choices  [][]drawnChoice `json:"choices"` // of each wanted option
 	Parts    [][]drawnChoice `json:"parts"`   // whose name has the wanted words

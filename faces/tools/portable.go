@@ -12,7 +12,7 @@ import (
 // and an object without alternatives at the top. What a schema loses here is still judged: calls are
 // checked against the schema as it was written.
 
-// schemaNode is what is read of a schema.
+// schemaNode has the keywords of a schema that are read.
 type schemaNode struct {
 	Type       any                        `json:"type"`
 	Enum       []any                      `json:"enum"`

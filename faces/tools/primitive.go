@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// where is what every tool takes beside its own arguments.
+// where has the arguments of every tool beside its own.
 type where struct {
 	Page      string `json:"page"`
 	Session   string `json:"session"`
@@ -298,17 +299,16 @@ func (s *Set) primitiveTool(entry runtime.DictionaryEntry) Tool {
 		entry.Name, "", firstSentence(entry.Summary), brief(entry.InputSchema), `{"type":"object"}`, !entry.Acts,
 		func(ctx context.Context, c *Call) (*Answer, *fault.Error) {
 			var w where
-			args := map[string]json.RawMessage{}
-			if err := c.Decode(&args); err != nil {
-				return nil, err
-			}
+			args := c.members
 			for own, into := range map[string]*string{"page": &w.Page, "session": &w.Session} {
-				if raw := args[own]; raw != nil && json.Unmarshal(raw, into) != nil {
+				text, ok := args[own].(string)
+				if !ok && args[own] != nil {
 					return nil, fault.New(fault.InvalidInput, "/%s must be string", own).With("path", "/"+own)
 				}
+				*into = text
 				delete(args, own)
 			}
-			_ = json.Unmarshal(args["timeout_ms"], &w.TimeoutMS) // the runtime says what is wrong with it
+			w.TimeoutMS = wholeNumber(args["timeout_ms"]) // the runtime says what is wrong with it
 			return c.place(entry.Name)(ctx, w, func(p page) (*Answer, *fault.Error) {
 				return c.primitive(ctx, p, entry.Name, args, w, entry.Acts)
 			})
@@ -316,6 +316,16 @@ func (s *Set) primitiveTool(entry runtime.DictionaryEntry) Tool {
 	t.unchecked = true
 	t.meaning = entry.InputSchema
 	return t
+}
+
+// wholeNumber is a decoded number as an integer; 0 for what is none.
+func wholeNumber(value any) int {
+	number, _ := value.(json.Number)
+	n, err := strconv.Atoi(number.String())
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // primitive runs one primitive. What a read gives is text of the page.

@@ -32,6 +32,8 @@ type Call struct {
 	Announced []json.RawMessage
 
 	set *Set
+	// members are the arguments as they are meant.
+	members map[string]any
 	// named: the agent, not the tool, names the primitive and its arguments.
 	named bool
 	// page is the page that the call is about, nil without one.
@@ -49,13 +51,13 @@ type Call struct {
 	// parts counts the calls of the runtime, and started says that one of them began to run.
 	parts   int
 	started bool
-	// later is what came of earlier actions.
+	// later are the effects of earlier actions.
 	later []string
 	// refs are refs of an earlier document that are others now.
 	refs map[string]string
 }
 
-// Answer is what a tool gives: members of the structured result and, for
+// Answer is the result of a tool: members of the structured result and, for
 // people and models, how they read.
 type Answer struct {
 	// Result is the structured result; it must match the tool's output schema.
@@ -137,8 +139,20 @@ func (c *Call) check(t *Tool) *fault.Error {
 	if len(c.Args) == 0 || string(c.Args) == "null" {
 		c.Args = json.RawMessage("{}")
 	}
-	c.Args, c.Said = coerceArguments(c.Args, t.meaning)
-	if problems := t.input.Validate(c.Args); len(problems) > 0 && !t.unchecked {
+	c.members = decodeArguments(c.Args)
+	said, changed := coerceMembers(c.members, t.meaning)
+	c.Said = said
+	if t.unchecked && c.members != nil {
+		return nil
+	}
+	if changed {
+		encoded, err := json.Marshal(c.members)
+		if err != nil {
+			return fault.Wrap(fault.InvalidInput, err, "encoding the arguments")
+		}
+		c.Args = encoded
+	}
+	if problems := t.input.Validate(c.Args); len(problems) > 0 {
 		return refusal(problems)
 	}
 	return nil

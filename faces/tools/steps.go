@@ -163,7 +163,7 @@ func (c *Call) doSteps(ctx context.Context, p page, steps []preparedStep) (*Answ
 	return &Answer{Result: result, Text: strings.Join(lines, "\n")}, nil
 }
 
-// stepLine is what a step answers: on one line, but for what shows a page.
+// stepLine is the answer of a step: on one line, but for what shows a page.
 func stepLine(t *Tool, out *Answer) string {
 	if t.Name == "snapshot" || t.Name == "read" {
 		return out.Shown()

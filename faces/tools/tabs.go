@@ -412,7 +412,7 @@ func (c *Call) await(ctx context.Context, p page, condition map[string]any, end 
 	_, _, _ = c.do(ctx, p, "page.wait", wait, where{TimeoutMS: int(most)})
 }
 
-// moved is what a client can use of the result of a navigation: where the page is,
+// moved has the useful members of the result of a navigation: where the page is,
 // and what is not as expected.
 func moved(p page, r runtime.Reply, value json.RawMessage) map[string]any {
 	all := Members(value)

@@ -64,7 +64,7 @@ func EstimateTokens(text string) int {
 	return int(1.035*n + 0.999) // names and rare words take more than one
 }
 
-// wordTokens is what a word of one script takes.
+// wordTokens estimates the tokens of a word of one script.
 func wordTokens(word []rune) float64 {
 	switch n := float64(len(word)); {
 	case word[0] > 0x2e80: // a sign for each syllable or word
@@ -87,7 +87,7 @@ func joins(rest []rune) bool {
 	return n == 1 || n == 2
 }
 
-// signTokens is what a run of signs takes: one by itself joins the word after it now and
+// signTokens estimates the tokens of a run of signs: one by itself joins the word after it now and
 // then, pairs are often one token.
 func signTokens(run []rune) float64 {
 	if run[0] > 0x2000 {

@@ -19,7 +19,7 @@ import (
 	"github.com/outrider-run/outrider/runtime"
 )
 
-// Host is what tools need of a runtime; *runtime.Host is one.
+// Host has the methods of a runtime that tools need; *runtime.Host is one.
 type Host interface {
 	Do(ctx context.Context, call runtime.Call) runtime.Reply
 	Tabs() []runtime.TabStatus
@@ -153,7 +153,7 @@ type Tool struct {
 	// Input is the schema of the arguments as clients are told it, Output that of the result.
 	Input  json.RawMessage
 	Output json.RawMessage
-	// Arguments is what calls are checked against where that is more than clients are told.
+	// Arguments is the schema that calls are checked against, where it takes more than clients are told.
 	Arguments json.RawMessage
 	// Reads says that the tool leaves the page as it is.
 	Reads bool

@@ -35,7 +35,7 @@ type a11yFound struct {
 	a11yAttested
 }
 
-// a11yAttested is what the page library says of a node's middle.
+// a11yAttested is the page library's answer about a node's middle.
 type a11yAttested struct {
 	VisibleCenter   *primitives.Point `json:"visible_center"`
 	VisibleRect     json.RawMessage   `json:"visible_rect"`

@@ -9,7 +9,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// ActedOn is what an action was done to, as the page library's acted.js reports
+// ActedOn is the element of an action, as the page library's acted.js reports
 // it before the action: tag_name, role, name and bounding_box in pixels of the
 // tab's viewport, and point where there is one. It is null when there was no
 // element, and never contains what was typed or the value of a control.

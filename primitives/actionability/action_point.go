@@ -27,7 +27,7 @@ type Frame struct {
 	CrossOrigin bool   `json:"cross_origin"`
 }
 
-// hitAnswer is what the page function pointer_target answers.
+// hitAnswer is the answer of the page function pointer_target.
 type hitAnswer struct {
 	Target   json.RawMessage `json:"target"`
 	Viewport json.RawMessage `json:"viewport"`

@@ -73,7 +73,7 @@ func (w *clickWatch) leaveAround(ctx context.Context) {
 	}
 }
 
-// verdict is what the page says of a guarded click; the zero value when it does
+// verdict is the page's answer about a guarded click; the zero value when it does
 // not say.
 type verdict struct {
 	Known   bool  `json:"known"`

@@ -19,7 +19,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/locator"
 )
 
-// Target is what an acting primitive can be aimed at: a point as upstream
+// Target is the target of an acting primitive: a point as upstream
 // has it, a locator, or a ref. Exactly one of them.
 type Target struct {
 	X       arguments.Coordinate `json:"x"`
@@ -105,7 +105,7 @@ func Timeout(ctx context.Context, ms *int) time.Duration {
 	return max(d, 0)
 }
 
-// ElementTarget is what names an element beside the ways that upstream has.
+// ElementTarget names an element in the ways that upstream does not have.
 type ElementTarget struct {
 	Locator   locator.Locator `json:"locator"`
 	Ref       string          `json:"ref"`
@@ -127,10 +127,10 @@ type Requirements struct {
 	position *Position
 }
 
-// ForClick is what a click needs.
+// ForClick are the requirements of a click.
 var ForClick = Requirements{Click: true, Enabled: true, guard: true}
 
-// pageAnswer is what the page function act_target answers.
+// pageAnswer is the answer of the page function act_target.
 type pageAnswer struct {
 	X         float64           `json:"x"`
 	Y         float64           `json:"y"`

@@ -49,7 +49,7 @@ func Only(args json.RawMessage, may func(name string) bool) json.RawMessage {
 	return b
 }
 
-// argumentSchema is what coercing reads of an input schema.
+// argumentSchema has the keywords of an input schema that coercing reads.
 type argumentSchema struct {
 	Type       typeNames                  `json:"type"`
 	Enum       []any                      `json:"enum"`

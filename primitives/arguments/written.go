@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/schema"
 )
 
-// Problem is what is wrong with arguments that are written down before
+// Problem is one fault of arguments that are written down before
 // they are used, such as those of a workflow's step.
 type Problem struct {
 	// Path is the JSON pointer into the arguments as they are written. A missing

@@ -20,7 +20,7 @@ var upstreamHelpers string
 
 const scriptBound = 60 * time.Second
 
-// upstreamCopied is what becomes of a value of a script with quirks.ScriptHelpers: a
+// upstreamCopied copies a value of a script as the extension does, for quirks.ScriptHelpers: a
 // function has no members, and what refers to itself cannot be copied.
 const upstreamCopied = `if (typeof value === 'function') return {};
 const circular = (v, above) => v !== null && typeof v === 'object' && (above.includes(v) || Object.values(v).some((e) => circular(e, [...above, v])));

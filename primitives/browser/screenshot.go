@@ -62,7 +62,7 @@ type browserScreenshotOut struct {
 	Compaction       imageCompaction `json:"screenshot_compaction"`
 	Note             string          `json:"note"`
 	Transport        string          `json:"transport"`
-	// Clip is what of the viewport the image shows, of a locator or ref.
+	// Clip is the part of the viewport that the image of a locator or ref shows.
 	Clip *primitives.Rect `json:"clip,omitempty"`
 	// Cut is the size of a page of which the image shows a part only.
 	Cut *pageSize `json:"cut,omitempty"`
@@ -243,7 +243,7 @@ func captureOptions(limits imageLimits, v screenshotViewport) primitives.Capture
 	return opts
 }
 
-// pageShown is what viewport_info answers.
+// pageShown is the answer of viewport_info.
 type pageShown struct {
 	URL      string             `json:"url"`
 	Viewport screenshotViewport `json:"viewport"`

@@ -29,12 +29,12 @@ type Descriptor struct {
 	// Explain requests Box, Near of candidates that match nothing, and what texts
 	// that were compared are.
 	Explain bool `json:"explain,omitempty"`
-	// Compare is what is expected of the chosen element: the page compares, since the
+	// Compare has the expectations of the chosen element: the page compares, since the
 	// whole text counts and a page can be long.
 	Compare []Comparison `json:"compare,omitempty"`
 }
 
-// Comparison is what a probe expects of an element alone. Texts are normalised.
+// Comparison has the expectations of a probe about one element. Texts are normalised.
 type Comparison struct {
 	TextEquals   *string `json:"text_equals,omitempty"`
 	TextContains *string `json:"text_contains,omitempty"`
@@ -75,7 +75,7 @@ type Departure struct {
 // Match says what became of a descriptor.
 type Match struct {
 	Found bool `json:"found"`
-	// Candidate is what matched: "selector", "selector/1", "selectors/0",
+	// Candidate names the one that matched: "selector", "selector/1", "selectors/0",
 	// "fallback_selectors/1", or "predicates" where there are no selectors;
 	// "url" for a descriptor of an address alone, which chooses no element.
 	Candidate string `json:"candidate,omitempty"`
@@ -101,7 +101,7 @@ type Match struct {
 	// "text", "empty" for a descriptor that says nothing, or an error code such
 	// as invalid_selector.
 	Reason string `json:"reason,omitempty"`
-	// Tried is what each candidate found, in order, for evidence.
+	// Tried has the result of each candidate, in order, for evidence.
 	Tried []TriedCandidate `json:"tried,omitempty"`
 	// Frame and Handle name the chosen element for further calls.
 	Frame  primitives.FrameID `json:"-"`
@@ -112,7 +112,7 @@ type Match struct {
 	Box *primitives.Rect `json:"box,omitempty"`
 }
 
-// NearMiss is what elements have in place of the predicate that they do not meet.
+// NearMiss says what elements have in place of the predicate that they do not meet.
 type NearMiss struct {
 	Count  int              `json:"count"`
 	Values []string         `json:"values"` // of the first three
@@ -130,7 +130,7 @@ type TriedCandidate struct {
 	Near *NearMiss `json:"near,omitempty"`
 }
 
-// ElementFacts is what probes read of an element, at the moment of the probe.
+// ElementFacts are the facts of an element that probes read, at the moment of the probe.
 type ElementFacts struct {
 	TagName  string  `json:"tag_name"`
 	Visible  bool    `json:"visible"`  // the viewport shows some of it

@@ -4,7 +4,7 @@ package effect
 
 import "strings"
 
-// Report is what followed an action.
+// Report lists the effects of an action.
 type Report struct {
 	// Summary names the kinds that were seen, "none observed" without any.
 	Summary  string    `json:"summary"`
@@ -30,7 +30,7 @@ type Report struct {
 	// Unseen says what could not be watched, such as a document that was
 	// replaced before it was queried.
 	Unseen []string `json:"unseen,omitempty"`
-	// Earlier is what came of earlier actions of the same caller after their answers.
+	// Earlier are the effects of earlier actions of the same caller after their answers.
 	Earlier []Report `json:"earlier,omitempty"`
 }
 
@@ -70,7 +70,7 @@ type Target struct {
 	Near    string  `json:"near,omitempty"` // what it is called without a name
 }
 
-// Value is what a control holds in the end.
+// Value is the value of a control in the end.
 type Value struct {
 	Target  *Target `json:"target"`
 	Length  int     `json:"length"`
@@ -129,7 +129,7 @@ type Download struct {
 	EndedAt  string `json:"ended_at,omitempty"` // absent while it is under way
 }
 
-// Aborted is what the browser says of a request that was given up. One of a document that became a download ends so.
+// Aborted is the browser's error of a request that was given up. One of a document that became a download ends so.
 const Aborted = "net::ERR_ABORTED"
 
 // Outcome is how a request ended, as far as it matters to who acted.

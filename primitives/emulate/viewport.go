@@ -14,7 +14,7 @@ var emulateViewport = primitives.Define("emulate.viewport", func(
 	return emulate(ctx, p, primitives.Emulation{Viewport: &in})
 })
 
-// emulateOut is what is emulated after the call.
+// emulateOut is the emulation after the call.
 type emulateOut struct {
 	Emulated primitives.Emulation `json:"emulated"`
 }

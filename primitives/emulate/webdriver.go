@@ -7,7 +7,7 @@ import (
 )
 
 type emulateWebDriverIn struct {
-	// Value is what navigator.webdriver says; nil ends the emulation.
+	// Value is the value of navigator.webdriver; nil ends the emulation.
 	Value *bool `json:"value"`
 }
 

@@ -12,7 +12,7 @@ import (
 // dragAnswer is how long a movement and the drop may take to come to the page.
 const dragAnswer = 5 * time.Second
 
-// dragHeard is what the page heard of a drag: the last movement, or the drop.
+// dragHeard is the last event of a drag in the page: a movement, or the drop.
 type dragHeard struct {
 	Heard bool `json:"heard"`
 	On    bool `json:"on"`    // the drag came over the element

@@ -129,7 +129,7 @@ var library = sync.OnceValue(func() string {
 	return readable() // a file was edited since make generate
 })
 
-// minified is what esbuild makes of readable. Its first line is madeFrom.
+// minified is readable as esbuild minifies it. Its first line is madeFrom.
 //
 //go:embed library.min.js
 var minified string

@@ -250,7 +250,7 @@ func PlaceOfFrame(ctx context.Context, p primitives.Page, frame primitives.Frame
 	return out, out.refresh(ctx, p)
 }
 
-// Covering is what lies over the frames on the way to a point; nil when a click
+// Covering is the element over the frames on the way to a point; nil when a click
 // gets through. With a guard, ancestors keep a click that comes to them from the page until EndGuard.
 func (at Place) Covering(
 	ctx context.Context, p primitives.Page, x, y float64, guard string,

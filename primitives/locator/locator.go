@@ -14,7 +14,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// Locator is what the page library resolves. It is passed on as it came, since
+// Locator describes elements to the page library. It is passed on as it came, since
 // results repeat it; only the frame, and the frame of a ref, is ours to resolve.
 type Locator struct {
 	Raw   json.RawMessage
@@ -23,6 +23,8 @@ type Locator struct {
 	// AnyFrame: where the document that it names shows no match, every frame of the page
 	// is searched.
 	AnyFrame bool
+
+	narrows bool // known to name an element when it was decoded
 }
 
 // maxWithin bounds how deep locators are nested by within.
@@ -92,34 +94,36 @@ func (m *textMatch) UnmarshalJSON(b []byte) error {
 
 func (l *Locator) UnmarshalJSON(b []byte) error {
 	*l = Locator{Raw: slices.Clone(b)}
-	if bytes.Contains(b, []byte(`"any_frame"`)) {
-		var in struct {
-			AnyFrame bool `json:"any_frame"`
-		}
-		if err := json.Unmarshal(b, &in); err != nil {
-			return err
-		}
-		l.AnyFrame = in.AnyFrame
-	}
 	// Upstream's members need no second check; what is refused below names its
 	// reason, which a schema's message would not.
 	if !extendedLocator(b) {
-		if !bytes.Contains(b, []byte(`"frame"`)) && !escapedLetters(b) {
+		if !bytes.Contains(b, []byte(`frame"`)) && !escapedLetters(b) {
 			return nil
 		}
 		var in struct {
-			Frame FrameSelectors `json:"frame"`
+			Frame    FrameSelectors `json:"frame"`
+			AnyFrame bool           `json:"any_frame"`
 		}
-		if err := json.Unmarshal(b, &in); err != nil {
-			return err
-		}
-		l.Frame = in.Frame
-		return nil
+		err := json.Unmarshal(b, &in)
+		l.Frame, l.AnyFrame = in.Frame, in.AnyFrame
+		return err
 	}
 	var in locatorFields
 	if err := json.Unmarshal(b, &in); err != nil {
 		return badLocator(err.Error(), nil)
 	}
+	l.AnyFrame = in.AnyFrame != nil && *in.AnyFrame
+	l.narrows = in.Selector != nil && *in.Selector != "" || in.Role != nil || in.Name != nil || in.Ref != nil
+	if in.Within != nil || in.Has != nil || in.NearestTo != nil {
+		if err := checkNested(b); err != nil {
+			return err
+		}
+	}
+	return in.check(l)
+}
+
+// checkNested refuses members that the locators inside of a locator do not have.
+func checkNested(b []byte) error {
 	var nested struct {
 		Within    json.RawMessage `json:"within"`
 		Has       json.RawMessage `json:"has"`
@@ -137,7 +141,7 @@ func (l *Locator) UnmarshalJSON(b []byte) error {
 			return badLocator(name+" is no locator: "+strings.TrimPrefix(err.Error(), "json: "), nil)
 		}
 	}
-	return in.check(l)
+	return nil
 }
 
 // check refuses what cannot be meant and takes over frame and ref.
@@ -280,6 +284,9 @@ func RefLocator(ref string) Locator {
 // every control of the page, which an expression that gave nothing must not
 // mean.
 func (l Locator) NamesElement() bool {
+	if l.narrows {
+		return true
+	}
 	var in map[string]any
 	if json.Unmarshal(l.Raw, &in) != nil {
 		return false

@@ -113,7 +113,7 @@ var overlayRegisterLauncher = primitives.Define("overlay.register_launcher", fun
 	return out, err
 })
 
-// content is what the page library shows.
+// content is the content that the page library shows.
 func (in overlayOpenIn) content(p primitives.Page, primitive string) (map[string]any, error) {
 	html, err := in.document(p, primitive)
 	if err != nil {
@@ -193,7 +193,7 @@ func (in overlayOpenIn) document(p primitives.Page, primitive string) (string, e
 	return withData(html, compact.String()), nil
 }
 
-// documentStart is what a document has before its first content.
+// documentStart matches the start of a document before its first content.
 var documentStart = lazyregexp.New(`(?is)^\s*(<!doctype[^>]*>)?\s*(<html[^>]*>)?\s*(<head[^>]*>)?`)
 
 // withData puts data where scripts of the template find it, as the first thing

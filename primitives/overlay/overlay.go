@@ -25,7 +25,7 @@ func watchOverlay(p primitives.Page) {
 	}
 }
 
-// overlayState is what the page library answers of the overlay.
+// overlayState is the page library's answer about the overlay.
 type overlayState struct {
 	Shown     bool         `json:"shown"`
 	Hidden    bool         `json:"hidden"`

@@ -183,7 +183,7 @@ func tableHead(text string) string {
 	return lines[0] + "\n" + lines[1] + "\n"
 }
 
-// pageText is what the documents of a page say.
+// pageText is the text of the documents of a page.
 type pageText struct {
 	text string
 	why  string

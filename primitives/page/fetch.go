@@ -74,7 +74,7 @@ var pageFetch = primitives.Define("page.fetch", func(
 	return answer.pageFetchOut, nil
 })
 
-// opaqueOrigin is what a browser takes for the origin of an address that is not of
+// opaqueOrigin is the origin that a browser gives a URL that is not of
 // the web; nil for what is no absolute address.
 func opaqueOrigin(address string) any {
 	u, err := url.Parse(address)

@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
-// keptSnapshot is what a later snapshot is compared with.
+// keptSnapshot is kept for a later snapshot to be compared with.
 type keptSnapshot struct {
 	about string // the request it answers
 	rows  []treeRow
@@ -56,7 +56,7 @@ func earlierSnapshot(r *primitives.Refs, id, about string) (*keptSnapshot, error
 	return s, nil
 }
 
-// newestAnswer is what the outermost document answered to the same request the last time, nil where nobody kept it.
+// newestAnswer is the last answer of the outermost document to the same request, nil where nobody kept it.
 // Rows that it has in common with the next answer are not sent again.
 func newestAnswer(r *primitives.Refs, about string) *documentRows {
 	s, _ := r.NewestKept(func(k primitives.Kept) bool {
@@ -69,7 +69,7 @@ func newestAnswer(r *primitives.Refs, about string) *documentRows {
 	return s.doc
 }
 
-// snapshotDelta is what became different since an earlier snapshot.
+// snapshotDelta is the difference to an earlier snapshot.
 type snapshotDelta struct {
 	Since     string `json:"since"`
 	Added     int    `json:"added"`

@@ -74,7 +74,7 @@ type missedFrame struct {
 	Code string `json:"code"`
 }
 
-// tree is what a document and the frames in it offer.
+// tree has the rows of a document and of the frames in it.
 type tree struct {
 	rows     []treeRow
 	frames   int // documents that answered

@@ -32,7 +32,7 @@ type waitCondition struct {
 	NetworkIdleMS *int             `json:"network_idle_ms,omitempty"`
 }
 
-// urlPattern is what an address has to be. A string is a glob when it has a
+// urlPattern matches URLs. A string is a glob when it has a
 // star, and else a part of the address.
 type urlPattern struct {
 	Equals   *string `json:"equals,omitempty"`
@@ -121,7 +121,7 @@ type pageWaiting struct {
 	met     []bool
 }
 
-// waitGroup is what one party can answer at once: the main document, the
+// waitGroup has the conditions that one party can answer at once: the main document, the
 // document of one frame, all documents, or the browser.
 type waitGroup struct {
 	loc      *locator.Locator // of the document; nil for the main one

@@ -13,7 +13,7 @@ const (
 	// textSlice is how long the known frames are listened to before
 	// new ones are searched.
 	textSlice = 500 * time.Millisecond
-	// textExtraWait is what a frame may take beyond that. One whose thread is blocked
+	// textExtraWait is how much longer a frame may take. One whose thread is blocked
 	// shows nothing new.
 	textExtraWait = time.Second
 	// maxTextFrames bounds the frames that are listened to.

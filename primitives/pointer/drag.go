@@ -97,7 +97,7 @@ type pointerDragOut struct {
 	Steps    int              `json:"steps"`
 	Points   int              `json:"points"` // movements sent between pickup and the end
 	Fidelity string           `json:"fidelity"`
-	// Target is what the press picked up, DropTarget what lay under the release
+	// Target is the element under the press, DropTarget the one under the release
 	// before anything was pressed; null where nothing was.
 	Target      actionability.ActedOn    `json:"target"`
 	DropTarget  actionability.ActedOn    `json:"drop_target"`

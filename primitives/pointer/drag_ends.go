@@ -237,7 +237,7 @@ func insideViewport(path []primitives.Point, view dragViewport) error {
 	return nil
 }
 
-// briefTarget is what actedTarget would say of an element that pointer_target
+// briefTarget is actedTarget for an element that pointer_target
 // described.
 func briefTarget(pressed json.RawMessage) actionability.ActedOn {
 	var in struct {

@@ -61,7 +61,7 @@ var markerQuery = primitives.Define("marker.query", func(
 type markerMoveOut struct {
 	markerOut
 	Moved bool `json:"moved"`
-	// Target is what has the caret, or is under the pointer, afterwards; null
+	// Target is the element that has the caret, or is under the pointer, afterwards; null
 	// where nothing is.
 	Target actionability.ActedOn    `json:"target"`
 	Dialog *primitives.OpenedDialog `json:"dialog,omitempty"`

@@ -17,7 +17,7 @@ type pointerMoveIn struct {
 type pointerMoveOut struct {
 	X float64 `json:"x"`
 	Y float64 `json:"y"`
-	// Target is what a locator named, or what is at the point; absent where
+	// Target is the element of the locator, or at the point; absent where
 	// nothing is.
 	Target   json.RawMessage          `json:"target,omitempty"`
 	Frame    *actionability.Frame     `json:"frame,omitempty"`

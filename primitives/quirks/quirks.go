@@ -21,9 +21,9 @@ type Name string
 // Quirk describes one difference of behaviour.
 type Quirk struct {
 	Name Name
-	// Where is what a caller meets it in: a primitive, or a part of the runtime.
+	// Where is the primitive, or the part of the runtime, in which a caller meets it.
 	Where string
-	// Upstream is what the extension does, Strict what this host does without
+	// Upstream says what the extension does, Strict what this host does without
 	// the quirk.
 	Upstream, Strict string
 	// InPage means that the page library decides it.

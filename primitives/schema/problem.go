@@ -26,7 +26,7 @@ type Problem struct {
 	// Message says what was expected. It quotes the schema and member names,
 	// never a value of the instance.
 	Message string `json:"message"`
-	// Expected is what the schema wants: the type or types, the allowed
+	// Expected is the schema's side: the type or types, the allowed
 	// values, the bound, for a member that is not declared the names of those
 	// that are. It is nil where that says nothing.
 	Expected any `json:"expected,omitempty"`

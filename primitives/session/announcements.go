@@ -109,7 +109,7 @@ func (a *Announcements) Read(since int64, limit int) ([]Announcement, int64) {
 	return out, since
 }
 
-// Last is what a tab announced last, "" for nothing.
+// Last returns the last announcement of a tab, "" for none.
 func (a *Announcements) Last(tab int) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,7 +156,7 @@ func (d Delivery) or(wider Delivery) Delivery {
 	return Delivery{cmp.Or(d.Assertive, wider.Assertive), cmp.Or(d.Polite, wider.Polite)}
 }
 
-// DeliveryTo is what a subscriber wants of this record: "inject", "buffer" or
+// DeliveryTo says how a subscriber wants this record: "inject", "buffer" or
 // "off".
 func (a *Announcements) DeliveryTo(subscriber string, n Announcement) string {
 	a.mu.Lock()

@@ -17,7 +17,7 @@ type Page interface {
 	Session() Session
 }
 
-// Session is what a handler may call of the runtime that owns the tab. It has
+// Session has what a handler may call of the runtime that owns the tab. It has
 // only methods that some primitive uses; package runtime implements it. It is
 // safe for concurrent use.
 type Session interface {
@@ -66,7 +66,7 @@ type Announcing interface {
 	Listen(ctx context.Context, tabID int) error
 }
 
-// CallLog is what a session knows of the calls that the runtime answered.
+// CallLog reads the calls that the runtime answered.
 type CallLog interface {
 	// CallEvents returns the newest events, oldest first, how many the log
 	// holds and how many it had no room for.
@@ -82,7 +82,7 @@ type Outcomes interface {
 	Outcome(key string) Outcome
 }
 
-// Storage is what a session knows of the storage its maps came from. Answers
+// Storage reads the storage that the maps of a session came from. Answers
 // are in the form of the primitives.
 type Storage interface {
 	// StoredFile reads a file that a map of the page declares.

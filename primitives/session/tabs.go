@@ -6,7 +6,7 @@ import (
 	"github.com/outrider-run/outrider/primitives"
 )
 
-// TabControl is what a session knows of the runtime's tabs and may do to them.
+// TabControl lists and changes the tabs of a session.
 type TabControl interface {
 	// Tabs lists the runtime's tabs. Exactly one is active, unless there is
 	// none.

@@ -37,7 +37,7 @@ type transferItem struct {
 	expires time.Time
 }
 
-// TransferRecord is what is reported of an item without showing it.
+// TransferRecord describes an item without showing it.
 type TransferRecord struct {
 	ID          string          `json:"id"`
 	Label       string          `json:"label"`
@@ -225,7 +225,7 @@ func (s *Transfers) Write(d TransferDraft) (TransferRecord, error) {
 	return item.TransferRecord, nil
 }
 
-// recordCount is what the metadata says, or the length of a list.
+// recordCount is the count in the metadata, or the length of a list.
 func recordCount(value, metadata json.RawMessage) *int {
 	var said struct {
 		Count *int `json:"record_count"`

@@ -42,7 +42,7 @@ var textInsert = primitives.Define("text.insert", func(
 	return insertInTime(ctx, p, target, what, in.TimeoutMS)
 })
 
-// insertion is what goes into a target, and how.
+// insertion is a text that goes into a target, and how.
 type insertion struct {
 	text, mode string
 	drawn      bool
@@ -174,7 +174,7 @@ func callWithKeys(ctx context.Context, p primitives.Page, text string, query fun
 	var next struct {
 		Press  string `json:"press"`
 		Handle string `json:"handle"`
-		// Text is what to insert, when it is not all of the text.
+		// Text is the text to insert, when it is not all of it.
 		Text    *string `json:"text"`
 		Watched bool    `json:"watched"`
 	}

@@ -88,7 +88,7 @@ func (in textSelectIn) selectWords(
 	return json.Marshal(out)
 }
 
-// selectingEvents are what the pointer does to select from one point to another.
+// selectingEvents are the mouse events that select from one point to another.
 func selectingEvents(from, to primitives.Point) []primitives.MouseEvent {
 	event := func(kind primitives.MouseType, at primitives.Point, buttons int) primitives.MouseEvent {
 		return primitives.MouseEvent{

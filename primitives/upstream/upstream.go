@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Vocabulary is what the manifest of the extension declares.
+// Vocabulary has the primitives that the manifest of the extension declares.
 type Vocabulary struct {
 	// Version of the extension that the table was made from.
 	Version string `json:"version"`

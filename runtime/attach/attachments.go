@@ -71,7 +71,7 @@ const (
 	awayFrames   = "frame_limit"    // the frames that were searched have not
 )
 
-// Deps are what the attachments of every tab of a host share.
+// Deps are shared by the attachments of every tab of a host.
 type Deps struct {
 	Maps  *mapset.Maps
 	Log   *slog.Logger

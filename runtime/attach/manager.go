@@ -16,7 +16,7 @@ import (
 // it waiting, which show only what it leaves of max_instances.
 const attachPatience = time.Second
 
-// attachmentAnswer is what attachments.js answers of one document.
+// attachmentAnswer is the answer of attachments.js about one document.
 type attachmentAnswer struct {
 	Revision    string           `json:"revision"`
 	Document    string           `json:"document"`

@@ -175,6 +175,7 @@ func (h *hosts) visit(t *testing.T, tab *browser.Tab) {
 // Each way out is alive without a policy, and closed with one.
 func TestEgressVectors(t *testing.T) {
 	t.Run("control", func(t *testing.T) {
+		browsertest.OnlyLong(t) // that each vector is alive is seen below too: it is refused
 		h := newHosts(t)
 		tab := launchWith(t, browser.Options{DownloadDir: t.TempDir()})
 		h.visit(t, tab)

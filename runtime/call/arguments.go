@@ -1,7 +1,9 @@
 package call
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/outrider-run/outrider/primitives/fault"
 )
@@ -10,10 +12,14 @@ import (
 // keys in arguments"); they speak to the bridge, not to the action.
 var routingKeys = []string{"policy_exception_report", "target_runtime_id", "target_url_contains"}
 
-// Object is the arguments of a call as an object, without what speaks to the bridge.
+// Object is the arguments of a call as an object, without what speaks to the bridge. What is inside of an object is
+// read by who takes it.
 func Object(raw json.RawMessage) (json.RawMessage, *fault.Error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage("{}"), nil
+	}
+	if kindOf(raw) == "object" && !speaksToBridge(raw) {
+		return raw, nil
 	}
 	var probe map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &probe); err != nil {
@@ -37,6 +43,11 @@ func Object(raw json.RawMessage) (json.RawMessage, *fault.Error) {
 		return nil, fault.Wrap(fault.Internal, err, "encoding arguments")
 	}
 	return out, nil
+}
+
+// speaksToBridge reports whether a routing key may be among the names and texts of arguments.
+func speaksToBridge(raw json.RawMessage) bool {
+	return slices.ContainsFunc(routingKeys, func(key string) bool { return bytes.Contains(raw, []byte(key)) })
 }
 
 func kindOf(raw json.RawMessage) string {

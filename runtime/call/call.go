@@ -69,7 +69,7 @@ type Call struct {
 // their replies. With quiet_ms it waits until the page has not changed for so long.
 const LaterEffects = "runtime.effects.later"
 
-// Appearance is what a caller wants to know of the elements of steps.
+// Appearance selects what a reply says of the elements of steps.
 type Appearance struct {
 	// Remember describes those that are found.
 	Remember bool
@@ -83,7 +83,7 @@ type Appearance struct {
 // current site offers.
 const SiteTool = "actions.site"
 
-// HostName is what this host calls itself.
+// HostName is the name of this host.
 const HostName = "chromium-cdp"
 
 // Target selects one tab. All set fields must match.
@@ -119,7 +119,7 @@ type Reply struct {
 	// evidence of Err what its payload says to a workflow.
 	Output json.RawMessage
 	Err    *fault.Error
-	// Answer is what the extension answers beside Err: the envelope of a
+	// Answer is the extension's answer beside Err: the envelope of a
 	// primitive that ran and failed (quirks.UpstreamAnswers). A bridge gets it
 	// instead of the error.
 	Answer json.RawMessage
@@ -136,6 +136,9 @@ type Reply struct {
 	// URL is the page's address after the call.
 	URL      string
 	Duration time.Duration
+
+	// value is the value in Output where it need not be read from there, see Enveloped.
+	value json.RawMessage
 }
 
 // Failure is Err as an error.

@@ -1,6 +1,6 @@
 package call
 
-// Change is what changed about a tab, for what follows it beside its calls.
+// Change is a kind of change of a tab, for the features that follow it.
 type Change int
 
 const (

@@ -37,9 +37,22 @@ func WithMember(object json.RawMessage, name string, value any) json.RawMessage 
 	return append(append(out, text...), '}')
 }
 
-// Value is what the call gave: of a primitive the member value of its envelope
+// Enveloped is the reply of a primitive whose output has the member value, which is not read from it again.
+func Enveloped(output, value json.RawMessage) Reply { return Reply{Output: output, value: value} }
+
+// WithOutput is the reply with another output, whose value is read from it.
+func (r Reply) WithOutput(output json.RawMessage) Reply {
+	r.Output = output
+	r.value = nil
+	return r
+}
+
+// Value returns the result of the call: of a primitive the member value of its envelope
 // {ok, primitive, adapter, value}, else the output as it is.
 func (r Reply) Value() json.RawMessage {
+	if r.value != nil {
+		return r.value
+	}
 	value, _ := r.inEnvelope()
 	return value
 }
@@ -64,11 +77,10 @@ func (r Reply) WithValue(value json.RawMessage) Reply {
 		members["value"] = value
 		value = JSON(members)
 	}
-	r.Output = value
-	return r
+	return r.WithOutput(value)
 }
 
-// ValueOf is what an action computed: the member value of its output, or all of
+// ValueOf returns the result of an action: the member value of its output, or all of
 // it.
 func ValueOf(output json.RawMessage) json.RawMessage {
 	var o struct {

@@ -2,7 +2,7 @@ package call
 
 import "encoding/json"
 
-// Mode is what the tool actions.site is to do.
+// Mode selects an operation of the tool actions.site.
 type Mode string
 
 // The modes that this program asks for itself. Others are in the schema of the tool.

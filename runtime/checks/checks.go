@@ -42,7 +42,7 @@ type Page struct {
 	Maps []string `json:"maps"`
 }
 
-// Check is what one check found (schema v1, "checks").
+// Check is the result of one check (schema v1, "checks").
 type Check struct {
 	ID          string   `json:"check_id"`
 	Description string   `json:"description,omitempty"`
@@ -58,7 +58,7 @@ type Check struct {
 
 	Assertions         []Assertion `json:"assertions,omitempty"`
 	NegativeAssertions []Assertion `json:"negative_assertions,omitempty"`
-	// Evidence is what on_fail names: url, dom_snapshot, screenshot.
+	// Evidence has the members that on_fail names: url, dom_snapshot, screenshot.
 	Evidence    map[string]json.RawMessage `json:"evidence,omitempty"`
 	Contingency string                     `json:"contingency,omitempty"`
 	Error       *fault.Error               `json:"error,omitempty"`
@@ -72,7 +72,7 @@ type Check struct {
 	File string `json:"-"` // of the map, where a reader knows it
 }
 
-// Assertion is what one probe of a map found.
+// Assertion is the result of one probe of a map.
 type Assertion struct {
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -165,7 +165,7 @@ type Repair struct {
 	MapPath string          `json:"map_path"`
 	Pointer string          `json:"pointer"` // of the target in the map
 	Target  json.RawMessage `json:"target"`
-	// Was is what stands there in the map as it was loaded.
+	// Was is the value at that place of the map as it was loaded.
 	Was json.RawMessage `json:"was,omitempty"`
 	// Role and Name are those of the element that is proposed.
 	Role string `json:"role,omitempty"`

@@ -24,7 +24,7 @@ const (
 	maxPostconditionTime = time.Minute
 )
 
-// Postcondition is what must be true of the page after an action.
+// Postcondition must be true of the page after an action.
 type Postcondition struct {
 	Expression *projection.Postcondition
 	Projection string

@@ -225,7 +225,7 @@ func (m *Maps) compiling() workflow.CompileOptions {
 	return how
 }
 
-// Current is what is offered at this moment.
+// Current returns the offer of this moment.
 func (m *Maps) Current() *Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()

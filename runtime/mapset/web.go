@@ -18,7 +18,7 @@ import (
 // policy included.
 type pageFetcher struct{ page primitives.Page }
 
-// fetchMargin is what the answer of the page needs to arrive before the context
+// fetchMargin is left for the answer of the page to arrive before the context
 // ends.
 const fetchMargin = 200 * time.Millisecond
 
@@ -167,7 +167,7 @@ func (w *webImports) read(base *Offer) []*Offer {
 	return out
 }
 
-// readFor is what was read from the web for base and the pages of an origin, nil
+// readFor returns the maps that were read from the web for base and the pages of an origin, nil
 // when nothing was.
 func (w *webImports) readFor(base *Offer, address string) *Offer {
 	at, err := url.Parse(address)
@@ -199,7 +199,7 @@ func (m *Maps) All() []*Offer {
 	return append([]*Offer{o}, m.web.read(o)...)
 }
 
-// At is what is offered at an address without reading anything for it.
+// At returns the offer for a page's URL without reading anything for it.
 func (m *Maps) At(url string) *Offer {
 	o := m.Current()
 	if o.Library != nil {

@@ -151,7 +151,7 @@ func (a *Actions) prepare(o *mapset.Offer, match *sites.Match) (p prepared, err 
 	return p, err
 }
 
-// Preview is what a call of an action would meet before the states of the page
+// Preview says how a call of an action would begin, before the states of the page
 // are known.
 type Preview struct {
 	Form   string // as agents see it: static, workflow, primitive, steps, handler

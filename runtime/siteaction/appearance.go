@@ -15,7 +15,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// appearances is what a caller wants to know of the elements of steps, and what was found. It
+// appearances collects the descriptions of the elements of steps that a caller asked for. It
 // never fails an action: what cannot be described is left out.
 type appearances struct {
 	wanted     bool

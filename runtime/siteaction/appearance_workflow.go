@@ -43,7 +43,7 @@ type watchedStep struct {
 	primitive string
 	mayFail   bool
 	named     []verify.Written
-	// with is what is in the place of one of them since that was not found.
+	// with replaces one of them that was not found.
 	with *verify.Repair
 	at   verify.Written
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// gate is what is observed, in one batch of probes, before a tool may start.
+// gate is the batch of probes that must hold before a tool may start.
 type gate struct {
 	lib      *sites.Library
 	m        *sites.Map                      // declares the tool

@@ -29,7 +29,7 @@ type execution struct {
 	mode    string
 	steps   []plannedStep
 	handler string // dotted name of a primitive or a function of the page; "" is none
-	// fallback is what the map declares of the second form after the first has
+	// fallback is the second form that the map declares, for when the first has
 	// failed: steps, handler, none, or something for people.
 	fallback string
 }
@@ -201,7 +201,7 @@ const (
 	formExtract   // an older form: state_machine with the arguments of one extraction in source
 )
 
-// extractPrimitive is what the older form state_machine runs, as the bridge
+// extractPrimitive is run by the older form state_machine, as the bridge
 // does (wire reference, "call").
 const extractPrimitive = "browser.extract_elements"
 

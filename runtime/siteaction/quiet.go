@@ -73,7 +73,7 @@ func isQuiet(ctx context.Context, page primitives.Page) bool {
 	return silent && change.Err == nil && !change.Changed && ctx.Err() == nil
 }
 
-// near is what elements have in place of what keeps them from matching a target, such as another name.
+// near lists near misses of a target: what an element has instead, such as another name.
 func (r *executionRun) near(t *manifest.Target) []string {
 	ctx, cancel := context.WithTimeout(r.whole, nearTime)
 	defer cancel()

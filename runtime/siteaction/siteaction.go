@@ -20,7 +20,7 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// Deps are what the actions of every tab of a host share.
+// Deps are shared by the actions of every tab of a host.
 type Deps struct {
 	Maps     *mapset.Maps
 	Registry *primitives.Registry
@@ -54,7 +54,7 @@ type Caller interface {
 	Accepted() time.Time
 }
 
-// Features are what actions use of the tab's features.
+// Features are the features of the tab that actions use.
 type Features struct {
 	Postconditions interface {
 		Verify(

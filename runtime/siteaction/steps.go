@@ -453,7 +453,7 @@ func (s *plannedStep) missingArgument(r *executionRun) bool {
 	return false
 }
 
-// value is what a step types, chooses or navigates to.
+// value is the text, choice or address of a step.
 func (r *executionRun) value(s *plannedStep) (json.RawMessage, *fault.Error) {
 	switch {
 	case s.ValueFrom != "":

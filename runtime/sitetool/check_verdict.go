@@ -7,7 +7,7 @@ import (
 	"github.com/outrider-run/outrider/runtime/checks"
 )
 
-// expectations are what the caller of mode check expects of a page beyond its checks.
+// expectations are the caller's own, beyond the checks of the page, in mode check.
 type expectations struct {
 	// ExpectStatus is the HTTP status that the document must have; 0 is any below
 	// 400.

@@ -49,7 +49,7 @@ const Schema = `{"type":"object","required":["mode"],"properties":{` +
 	`"target_url_contains":{"type":"string"},"target_runtime_id":{"type":"string"},` +
 	`"timeout_ms":{"type":"integer","minimum":1}},"additionalProperties":false}`
 
-// Description is what an agent reads about actions.site.
+// Description describes actions.site to agents.
 const Description = "List the actions that the current page's site map declares, call one of them, check whether the " +
 	"page still is as its map says (with the setup that its checks declare), read the page's declared state, or be " +
 	"told when it changes or when the page says something that its map declares. Mode learn makes an action of the " +

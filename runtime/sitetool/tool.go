@@ -54,7 +54,7 @@ type arguments struct {
 	Name       string          `json:"name"`
 	Arguments  json.RawMessage `json:"arguments"`
 
-	// Task is what the caller is about, for the choice of context in mode list.
+	// Task is the caller's task, for the choice of context in mode list.
 	Task string `json:"task"`
 	// Only makes mode list answer a part: states.
 	Only string `json:"only"`

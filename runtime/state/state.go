@@ -16,7 +16,7 @@ import (
 	"github.com/outrider-run/outrider/sites"
 )
 
-// Deps are what the projections of every tab of a host share.
+// Deps are shared by the projections of every tab of a host.
 type Deps struct {
 	Maps     *mapset.Maps
 	Registry *primitives.Registry
@@ -43,7 +43,7 @@ type Tab interface {
 	Go(f func()) bool
 }
 
-// Projections are what one tab knows of its projections. It is safe for
+// Projections keeps the projections of one tab. It is safe for
 // concurrent use.
 type Projections struct {
 	Deps

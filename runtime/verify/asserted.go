@@ -13,7 +13,7 @@ import (
 	"github.com/outrider-run/outrider/sites/manifest"
 )
 
-// claims are what the probes of one target say of its element.
+// claims are the expectations that the probes of one target have of its element.
 type claims struct {
 	texts   []string // texts and values, folded
 	counted bool     // how many there are

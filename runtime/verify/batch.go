@@ -54,7 +54,7 @@ func (v Verdict) Pointer() *bool {
 	return &b
 }
 
-// Observation is what one probe found, with its verdict.
+// Observation is the result of one probe, with its verdict.
 type Observation struct {
 	checks.Assertion
 	Verdict Verdict        `json:"-"`
@@ -146,7 +146,7 @@ func (b *Batch) compare(descriptor int, p *manifest.Probe, negative bool) int {
 	return len(d.Compare) - 1
 }
 
-// comparisonOf is what the page compares for a probe. A negative one asks more of it: a
+// comparisonOf is the comparison that the page makes for a probe. A negative one asks more of it: a
 // match that is as it must not be can be any of them.
 func comparisonOf(p *manifest.Probe, negative bool) descriptor.Comparison {
 	c := descriptor.Comparison{ValueEquals: p.ValueEquals}
@@ -168,7 +168,7 @@ func comparisonOf(p *manifest.Probe, negative bool) descriptor.Comparison {
 	return c
 }
 
-// comparedFor is what the page answered about the element that a probe is judged by, with
+// comparedFor is the page's answer about the element that a probe is judged by, with
 // its facts.
 func (b *Batch) comparedFor(
 	d descriptor.Descriptor, match descriptor.Match, p *manifest.Probe, negative bool,

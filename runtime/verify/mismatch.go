@@ -146,7 +146,7 @@ func (f *Observation) compared(
 	}
 }
 
-// parting is what is shown of a text and of the one that was expected: what is around the
+// parting cuts a text and the expected one to the part that is shown: around the
 // place where they part, or the beginning.
 func parting(at *descriptor.Shown, found, wanted string) (string, string) {
 	if at != nil {
@@ -233,7 +233,7 @@ func (b *Batch) explainPresence(f *Observation, m *sites.Map, p *manifest.Probe)
 	f.Mismatches = []checks.Mismatch{x}
 }
 
-// subjectOf is what a sentence calls a target: by the selector that matched, else
+// subjectOf names a target in a sentence: by the selector that matched, else
 // by the one that the map prefers.
 func subjectOf(d descriptor.Descriptor, selector string) string {
 	for _, list := range [][]string{d.Selector, d.Selectors, d.FallbackSelectors} {

@@ -1,5 +1,6 @@
-// Package main prints what the tree measures: packages, lines, tokens, exported names. It judges nothing: the style
-// test does. Whoever changes the structure runs it before and after: go run ./scripts/measure [FOLDER].
+// Package main prints what the tree measures: packages, lines, tokens, exported names, casts, and how often a click is
+// decoded. It judges nothing: the style test does. Whoever changes the structure runs it before and after:
+// go run ./scripts/measure [FOLDER].
 package main
 
 import (
@@ -12,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -25,6 +27,8 @@ type counts struct {
 	long     int // lines of more than most columns
 	tokens   int
 	exported int
+	upwards  int // imports that point up
+	casts    int // to interfaces without a name
 }
 
 func main() {
@@ -41,7 +45,6 @@ func main() {
 func run(root string, out io.Writer) error {
 	var code, tests, scripts counts
 	packages := map[string]bool{}
-	crossing := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -68,12 +71,7 @@ func run(root string, out io.Writer) error {
 			packages[filepath.Dir(path)] = true
 			code.addText(text)
 			code.tokens += tokensOf(text)
-			exported, upwards, err := readFile(root, path, text)
-			if err != nil {
-				return err
-			}
-			code.exported += exported
-			crossing += upwards
+			return code.addFile(root, path, text)
 		}
 		return nil
 	})
@@ -89,8 +87,31 @@ func run(root string, out io.Writer) error {
 	fmt.Fprintf(out, "tokens of code, tests        %7d %7d\n", code.tokens, tests.tokens)
 	fmt.Fprintf(out, "tokens a line of code        %7.2f\n", float64(code.tokens)/float64(max(code.lines, 1)))
 	fmt.Fprintf(out, "exported names               %7d\n", code.exported)
-	fmt.Fprintf(out, "imports against the floors   %7d\n", crossing)
+	fmt.Fprintf(out, "imports against the floors   %7d\n", code.upwards)
+	fmt.Fprintf(out, "casts to unnamed interfaces  %7d\n", code.casts)
+	for _, line := range decodes(root) {
+		fmt.Fprintln(out, "of a click,", line)
+	}
 	return nil
+}
+
+// decodes are what a test says of how often the arguments and the result of a click are decoded and encoded. It needs
+// a browser.
+func decodes(root string) []string {
+	test := exec.Command("go", "test", "-count=1", "-v", "-run", "^TestDecodesOfAClick$", "./faces/mcp")
+	test.Dir = root
+	text, _ := test.CombinedOutput()
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if _, said, found := strings.Cut(line, "_test.go:"); found && strings.Contains(said, ": decoded ") {
+			_, said, _ = strings.Cut(said, ": ")
+			lines = append(lines, strings.TrimSpace(said))
+		}
+	}
+	if len(lines) == 0 {
+		return []string{"decodes are not measured: the test did not run"}
+	}
+	return lines
 }
 
 func (c *counts) addText(text []byte) {
@@ -123,26 +144,34 @@ func tokensOf(text []byte) int {
 	}
 }
 
-// readFile counts the exported names that a file declares at its top, and its imports that point up.
-func readFile(root, path string, text []byte) (exported, upwards int, err error) {
+// addFile counts the exported names that a file declares at its top, its imports that point up, and its casts.
+func (c *counts) addFile(root, path string, text []byte) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, text, 0)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	for _, d := range file.Decls {
-		exported += exportedIn(d)
+		c.exported += exportedIn(d)
 	}
 	folder, err := filepath.Rel(root, filepath.Dir(path))
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	for _, spec := range file.Imports {
 		imported, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "github.com/outrider-run/outrider/")
 		if ours && floor(imported) > floor(filepath.ToSlash(folder)) {
-			upwards++
+			c.upwards++
 		}
 	}
-	return exported, upwards, nil
+	ast.Inspect(file, func(n ast.Node) bool {
+		if cast, ok := n.(*ast.TypeAssertExpr); ok {
+			if of, ok := cast.Type.(*ast.InterfaceType); ok && len(of.Methods.List) > 0 {
+				c.casts++
+			}
+		}
+		return true
+	})
+	return nil
 }
 
 func exportedIn(d ast.Decl) int {

@@ -34,6 +34,8 @@ type mutation struct {
 	test string
 	// repair is a line of the difference that mends the map; "" for none.
 	repair string
+	// long: it is one of several of its kind, so it waits for the long form.
+	long bool
 }
 
 // edit puts a text of a file of the app in the place of the one that is there once, or of
@@ -44,6 +46,7 @@ var mutations = []mutation{
 	{name: "as it is"},
 	{
 		name:  "a label is renamed",
+		long:  true,
 		edits: []edit{{"items.html", ">New item</button>", ">Add an item</button>"}},
 		cause: `new_item: #new: text is "Add an item", expected "New item"`, test: "new_item",
 	},
@@ -65,6 +68,7 @@ var mutations = []mutation{
 	},
 	{
 		name:  "the list is empty",
+		long:  true,
 		edits: []edit{{"items.json", "", "[]"}},
 		cause: "list: .item: no match, expected at least 1", test: "list",
 	},
@@ -92,6 +96,7 @@ var mutations = []mutation{
 	},
 	{
 		name: "answers are slow",
+		long: true,
 		server: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if r.URL.Path == "/items" {
 				select {
@@ -105,11 +110,13 @@ var mutations = []mutation{
 	},
 	{
 		name:  "the frame is gone",
+		long:  true,
 		edits: []edit{{"items.html", `<iframe id="help" title="Help" src="/help"></iframe>`, ""}},
 		cause: "help: #help: no match, expected one", test: "help",
 	},
 	{
 		name:  "a text is changed",
+		long:  true,
 		edits: []edit{{"items.html", "<h1>Items</h1>", "<h1>Articles</h1>"}},
 		cause: `heading: h1: text is "Articles", expected "Items"`, test: "heading",
 	},
@@ -122,9 +129,9 @@ var mutations = []mutation{
 }
 
 // TestMutations runs the CI of the example as a server of CI would, on the shop as it is
-// and on ten others. A run is red exactly when the map says something that is no longer
+// and on others, ten in the long form. A run is red exactly when the map says something that is no longer
 // so; then the first line of the output names the cause, and the report, read by its
-// DOM, does too.
+// DOM, does too. The shop as it is gets browsers of its own, as it would have there; the others share one.
 func TestMutations(t *testing.T) {
 	browsertest.Require(t)
 	bin := t.TempDir()
@@ -141,8 +148,12 @@ func TestMutations(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = reader.Close() })
+	shared := []string{"OUTRIDER_ATTACH=" + browsertest.Running(t), "OUTRIDER_ISOLATED=true"}
 	for _, m := range mutations {
 		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
+			if m.long {
+				browsertest.OnlyLong(t)
+			}
 			t.Parallel()
 			work := checkout(t)
 			for _, e := range m.edits {
@@ -157,7 +168,11 @@ func TestMutations(t *testing.T) {
 				handler.ServeHTTP(w, r)
 			}))
 			defer site.Close()
-			stdout, red := ci(t, ctx, work, bin, site.URL)
+			browsers := browsertest.Environment(t)
+			if len(m.edits) > 0 || m.server != nil {
+				browsers = append(browsers, shared...)
+			}
+			stdout, red := ci(t, ctx, work, bin, site.URL, browsers)
 			if red != (m.cause != "") {
 				t.Fatalf("red is %v:\n%s", red, stdout)
 			}
@@ -215,11 +230,13 @@ func (e edit) make(t *testing.T, app string) {
 }
 
 // ci runs the script of the example.
-func ci(t *testing.T, ctx context.Context, work, bin, app string) (stdout string, red bool) {
+func ci(
+	t *testing.T, ctx context.Context, work, bin, app string, browsers []string,
+) (stdout string, red bool) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, "./ci.sh")
 	cmd.Dir = work
-	cmd.Env = append(append(os.Environ(), browsertest.Environment(t)...), "APP="+
+	cmd.Env = append(append(os.Environ(), browsers...), "APP="+
 		app, "CI=true", "HOME="+work, "XDG_CONFIG_HOME="+work,
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var out, problems bytes.Buffer

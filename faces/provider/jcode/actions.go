@@ -104,7 +104,7 @@ func milliseconds(params, out map[string]any, names ...string) map[string]any {
 	return out
 }
 
-// pageOf is what several actions answer of a page.
+// pageOf is the part of an answer that describes a page.
 func pageOf(out map[string]any) map[string]any {
 	return map[string]any{
 		"tabId":    tabNumber(out["page_id"]),

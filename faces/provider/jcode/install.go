@@ -32,7 +32,7 @@ func executable() (string, error) {
 	return filepath.Join(home, "browser", "browser"), nil
 }
 
-// Installation is what is at the path of jcode's browser command.
+// Installation describes the file at the path of jcode's browser command.
 type Installation struct {
 	Path  string
 	There bool // some program
