@@ -124,7 +124,7 @@ func (h *Host) acceptByKey(call Call, done func(Reply)) (cancel context.CancelCa
 	default:
 		go j.finish(Reply{Err: fault.New(
 			fault.KeyReused, "the idempotency key was used for another call; nothing was done",
-		).With("key", fault.Clip(call.IdempotencyKey, 200)).With("earlier", known.name).
+		).With("key", idempotency.Given(call.IdempotencyKey)).With("earlier", known.name).
 			Next("give each act a key of its own")})
 	}
 	return j.cancel

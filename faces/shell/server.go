@@ -242,7 +242,7 @@ func (s *Server) step(ctx context.Context, step Step, turn *tools.Turn) reply {
 		turn.End()
 		return reply{Error: err}
 	}
-	call := &tools.Call{Args: args, Turn: turn, Client: "shell"}
+	call := &tools.Call{Args: args, Turn: turn, Client: "shell", Key: step.Key}
 	out, err := s.Set.Run(ctx, tool, call)
 	if err != nil && err.Code == fault.InvalidArguments && step.Changed && step.Arguments["since"] != nil {
 		delete(step.Arguments, "since") // the tab keeps few snapshots, and that one is gone

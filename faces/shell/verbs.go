@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
@@ -21,6 +22,8 @@ type Step struct {
 	Arguments map[string]any `json:"arguments"`
 	// Field is a control by its words; what the arguments name is taken where no control has them.
 	Field string `json:"field,omitempty"`
+	// Key says which act of the caller this is: see docs/reference/idempotency.md.
+	Key string `json:"key,omitempty"`
 	// Changed has a snapshot tell what changed since the last one.
 	Changed bool `json:"changed,omitempty"`
 
@@ -45,6 +48,8 @@ type Verb struct {
 type Given struct {
 	Page    string
 	Timeout int
+	// Key is that of the act, "" for none.
+	Key string
 
 	role, name, label, near, selector, text string
 	nth                                     int
@@ -95,6 +100,7 @@ func (v Verb) Flags(f *pflag.FlagSet) *Given {
 	g := &Given{}
 	f.StringVar(&g.Page, "page", "", "page, such as p2 (default: the active one)")
 	f.IntVar(&g.Timeout, "wait-ms", 0, "time of the command in milliseconds")
+	f.StringVar(&g.Key, "key", "", "idempotency key: the same act with it again is not done twice (see outcome)")
 	if v.flags != nil {
 		v.flags(f, g)
 	}
@@ -118,6 +124,7 @@ func (v Verb) Steps(g *Given, words []string) ([]Step, error) {
 		if g.Timeout > 0 && timed(steps[i].Tool) {
 			steps[i].Arguments["timeout_ms"] = g.Timeout
 		}
+		steps[i].Key = idempotency.Part(g.Key, i)
 		steps[i].Line = line
 	}
 	return steps, nil

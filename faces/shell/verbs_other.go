@@ -32,6 +32,7 @@ func others() []Verb {
 			Short: "Emulate a device such as iPhone 13, a viewport, a network, colours, a place", steps: emulateSteps,
 		},
 		routeVerb(),
+		{Name: "outcome", Usage: "KEY", Short: "Say what became of the act with a --key", steps: outcomeSteps},
 		{Name: "actions", Short: "List what the site's map offers", steps: actionsSteps},
 		{Name: "action", Usage: "NAME [JSON]", Short: "Do a site action", steps: actionSteps},
 		{
@@ -221,6 +222,14 @@ func deviceSteps(d devices.Device) []Step {
 		}},
 		{Tool: "emulate.user_agent", Show: agent, Arguments: map[string]any{"user_agent": d.UserAgent}},
 	}
+}
+
+func outcomeSteps(_ *Given, words []string) ([]Step, error) {
+	if len(words) != 1 {
+		return nil, wrong("name the key of the act")
+	}
+	shown := func(result map[string]any) string { return fmt.Sprintf("%v: %v", result["outcome"], result["reason"]) }
+	return []Step{{Tool: "call.outcome", Arguments: map[string]any{"key": words[0]}, Show: shown}}, nil
 }
 
 func actionsSteps(_ *Given, words []string) ([]Step, error) {

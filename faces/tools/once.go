@@ -33,7 +33,7 @@ func (r receipt) again(key string) (*Answer, *fault.Error) {
 	switch {
 	case r.cut:
 		return nil, fault.New(fault.AnswerDropped, "the call with this key has ended; its answer is not kept").
-			With("key", fault.Clip(key, 200)).Next("ask for it with the primitive call.outcome, and read the page")
+			With("key", idempotency.Given(key)).Next("ask for it with the primitive call.outcome, and read the page")
 	case r.err != nil:
 		err := r.err.Clone()
 		return nil, err.With("repeated", true)
@@ -62,7 +62,7 @@ func (s *Set) once(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error
 		return known.again(c.Key)
 	case idempotency.Other:
 		return nil, fault.New(fault.KeyReused, "the idempotency key was used for another call; nothing was done").
-			With("key", fault.Clip(c.Key, 200)).Next("give each act a key of its own")
+			With("key", idempotency.Given(c.Key)).Next("give each act a key of its own")
 	}
 	c.Turn.End() // the first call may stand behind this one
 	ended := make(chan receipt, 1)

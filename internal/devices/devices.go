@@ -12,12 +12,12 @@ import (
 
 // Device is one device in one orientation.
 type Device struct {
-	Name      string
-	Width     int // of the viewport, in CSS pixels
-	Height    int
-	Scale     float64 // device pixels of a CSS pixel
-	Mobile    bool
-	Touch     bool
+	Name   string
+	Width  int // of the viewport, in CSS pixels
+	Height int
+	Scale  float64 // device pixels of a CSS pixel
+	Mobile bool
+	Touch  bool
 	// UserAgent has Version where that of Chromium stands.
 	UserAgent string
 }

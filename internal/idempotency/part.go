@@ -18,3 +18,9 @@ func Part(key string, n int) string {
 
 // IsOf reports whether a key is key, or that of a call that was made for the call with it.
 func IsOf(known, key string) bool { return known == key || strings.HasPrefix(known, key+partMark) }
+
+// Given is the key that the caller gave, of the key of a part.
+func Given(key string) string {
+	given, _, _ := strings.Cut(key, partMark)
+	return given
+}
