@@ -64,6 +64,9 @@ const focusedNode = () => {
   return active && active !== bodyOf(document) && active !== documentElementOf(document) ? active : null;
 };
 
+/** Milliseconds by which a check comes too late where the page was busy: it may come before timers of the page then. */
+const lateCheck = 5;
+
 /** What a page lays over itself, or says beside itself. */
 const layers =
   'dialog, [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"], [role="tooltip"], [popover]';
@@ -292,15 +295,22 @@ queries.effects_begin = ({ id, keep }) => {
     /**
      * quiet resolves when the document has not changed for quiet_ms, or after timeout_ms. One
      * that has not changed at all has none_ms: what an action makes a page do at once is done by then.
-     * What the change fades in or moves has moving_ms more to come to rest.
+     * What the change fades in or moves has moving_ms more to come to rest. Where the page was busy meanwhile, what it
+     * had due by then has its turn first.
      */
     quiet: (quietMS, noneMS, timeoutMS, movingMS) => new Promise((resolve) => {
       const start = performance.now();
+      let turned = 0; // the newest change after which the page has had that turn
       const check = () => {
         const now = performance.now();
         const calm = last === 0 ? (acted || start) + noneMS : Math.max(last, start) + quietMS;
         const until = Math.min(calm, start + timeoutMS);
         const most = start + timeoutMS + movingMS;
+        if (last > turned && now > until + lateCheck) {
+          turned = last;
+          setTimeout(check, noneMS);
+          return;
+        }
         if (now >= until - 1 && last > 0 && now < most) {
           const moving = appearing(animationsBefore);
           if (moving.length > 0) { // a page goes on when it hears of the end, in the frame of it
