@@ -29,6 +29,7 @@ var otherMethods = map[string]string{
 	"Tab.OpenCDP":        "Page.Outrider has it",
 	"Tab.Find":           "Page.Target takes any locator",
 	"Tab.Route":          "ends with the test",
+	"Tab.SetHeaders":     "ends with the test",
 	"Locator.Query":      "the embedded Locator has it",
 	"Locator.Tab":        "the embedded Locator has it",
 	"Locator.String":     "the embedded Locator has it",

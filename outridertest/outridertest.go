@@ -231,6 +231,18 @@ func (p *Page) Route(address string, handler func(w outrider.RouteWriter, r *htt
 	return stop
 }
 
+// SetHeaders sends headers with each request of the page until stop, or until the test ends: see
+// [outrider.Tab.SetHeaders].
+func (p *Page) SetHeaders(header http.Header) (stop func()) {
+	p.t.Helper()
+	ctx, cancel := p.within(p.Patience)
+	defer cancel()
+	stop, err := p.tab.SetHeaders(ctx, header)
+	p.must("SetHeaders", err)
+	p.t.Cleanup(stop)
+	return stop
+}
+
 // acting is an act of a test, which fails it by itself.
 func acting(act func()) func() error {
 	return func() error {
