@@ -490,6 +490,9 @@ func TestARouteChangesARequest(t *testing.T) {
 	tab, ctx, _ := officeTab(t)
 	stop, err := tab.Route(ctx, "*/echo*", func(w outrider.RouteWriter, r *http.Request) {
 		r.Header.Set("X-Kind", "changed")
+		if r.URL.Query().Has("broken") {
+			r.Body = io.NopCloser(iotest{})
+		}
 		if r.URL.Query().Has("put") {
 			r.Method = http.MethodPut
 			r.Body = io.NopCloser(strings.NewReader("new body"))
@@ -498,8 +501,10 @@ func TestARouteChangesARequest(t *testing.T) {
 	})
 	must(t, err)
 	defer stop()
-	for path, want := range map[string]string{"/echo": "POST changed old", "/echo?put": "PUT changed new body"} {
-		const post = "path => fetch(path, {method: 'POST', body: 'old'}).then(r => r.text())"
+	for path, want := range map[string]string{
+		"/echo": "POST changed old", "/echo?put": "PUT changed new body", "/echo?broken": "failed",
+	} {
+		const post = "path => fetch(path, {method: 'POST', body: 'old'}).then(r => r.text(), () => 'failed')"
 		got, err := outrider.Evaluate[string](ctx, tab, post, path)
 		if err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", path, got, err, want)
