@@ -119,6 +119,9 @@ func randomly(t *testing.T, calls int) (late []time.Duration) {
 		switch {
 		case cancelled && err != nil:
 			late = append(late, back.Sub(<-moment))
+			if last := late[len(late)-1]; last > 50*time.Millisecond {
+				t.Logf("call %d, %s, came back after %v: %v", i, kind.name, last.Round(time.Millisecond), err)
+			}
 			if !errors.Is(err, context.Canceled) || !errors.Is(err, outrider.Code("cancelled")) {
 				t.Errorf("call %d, %s: %v", i, kind.name, err)
 			}

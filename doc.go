@@ -16,19 +16,17 @@
 //
 // # What a session can do
 //
-//   - [Session.Action] runs a site action that a map (actions.json) declares.
-//   - [Session.State] reads a state projection: the page as data.
-//   - [Session.Check] says whether the page still is as its maps say.
-//   - [Session.Events] iterates over the events that answer no call.
-//   - [Session.Tab] and [Session.NewTab] give a [Tab], which has the same
-//     methods, and locators: tab.ByRole("button", "Save").Click(ctx). See
-//     [Locator].
+//   - [Session.Tab] and [Session.NewTab] give a [Tab], and that a [Locator]:
+//     tab.ByRole("button", "Save").Click(ctx).
+//   - [Session.Action] runs a site action that a map (actions.json) declares,
+//     [Session.State] reads the page as data, [Session.Check] says whether the
+//     page still is as its maps say.
 //   - [Evaluate], [Extract], [StateAs] and [ActionAs] give values of types of
-//     the program.
-//   - Package client has every primitive as a function; [Session.Call] and
-//     [Tab.Call] run one by its name.
-//   - [Session.NewSession] makes an isolated session in the same browser:
-//     cookies, storage and tabs of its own.
+//     the program; [Expose] lets the page call it.
+//   - The Wait methods of a tab wait for what an act sets off, and iterators
+//     such as [Tab.Requests] give all of it.
+//   - Package client has every primitive as a function.
+//   - [Session.NewSession] makes an isolated session in the same browser.
 //
 // Calls on one tab run in order, calls on different tabs run in parallel. All
 // types are safe for concurrent use.
@@ -46,15 +44,12 @@
 //
 // # Processes
 //
-// The program needs no call in main. A watchdog process ends the browser and
-// removes its profile when the program is killed: a shell, or the installed
-// outrider binary where there is no shell. When neither can be started, or the
-// watchdog ends early, [Options.Logger] gets a warning and the session an event
-// of kind [WatchdogLost].
+// The program needs no call in main. When it is killed, a watchdog process ends
+// the browser and removes its profile. Without one, [Options.Logger] gets a
+// warning and the session an event of kind [WatchdogLost].
 //
 // # Compatibility
 //
-// This package is the stable surface of the module: it follows semantic
-// versioning from version 1 on. The other packages of the module are not
-// covered; they may change in any release.
+// This package follows semantic versioning from version 1 on. The other packages
+// of the module are not covered.
 package outrider

@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ var otherMethods = map[string]string{
 	"Tab.OpenCDP":        "Page.Outrider has it",
 	"Tab.Find":           "Page.Target takes any locator",
 	"Tab.Route":          "ends with the test",
+	"Tab.SetHeaders":     "ends with the test",
 	"Locator.Query":      "the embedded Locator has it",
 	"Locator.Tab":        "the embedded Locator has it",
 	"Locator.String":     "the embedded Locator has it",
@@ -319,4 +321,15 @@ func wrapped(text string, width int) (lines []string) {
 		line = strings.TrimSpace(line + " " + word)
 	}
 	return append(lines, line)
+}
+
+// TestNamesFitTwoScreens: go doc of the package has at most 100 lines.
+func TestNamesFitTwoScreens(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "doc", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(out), "\n"); n > 100 {
+		t.Errorf("go doc has %d lines", n)
+	}
 }

@@ -69,6 +69,7 @@ var mayImport = map[string][]string{
 	},
 	"authoring/ident":           {},
 	"internal/testing/appstest": {}, // pages for tests
+	"internal/testing/tasks":    {}, // examples of other libraries
 	"authoring/learn": {
 		"internal/lazyregexp",
 		"internal/element/likeness", "internal/element/locators", "authoring/ident", "authoring/sample",

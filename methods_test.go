@@ -457,11 +457,42 @@ func TestAPageCallsTheProgram(t *testing.T) {
 	}
 }
 
+func TestHeadersGoWithEachRequest(t *testing.T) {
+	tab, ctx, address := officeTab(t)
+	stop, err := tab.SetHeaders(ctx, http.Header{"X-Kind": {"own"}})
+	must(t, err)
+	here := func() string {
+		t.Helper()
+		text, err := outrider.Evaluate[string](ctx, tab, "fetch('/echo').then(r => r.text())")
+		must(t, err)
+		return text
+	}
+	if got := here(); got != "GET own " {
+		t.Errorf("a fetch: %q", got)
+	}
+	_, err = tab.Goto(ctx, address) // the frame is a new one, in another process
+	must(t, err)
+	answer, err := tab.WaitResponse(ctx, "frame", func() error {
+		return tab.ByRole("button", "Inside").In("iframe").Click(ctx)
+	})
+	must(t, err)
+	if body, err := io.ReadAll(answer.Body); err != nil || string(body) != "GET own " {
+		t.Errorf("in a frame: %q, %v", body, err)
+	}
+	stop()
+	if got := here(); got != "GET  " {
+		t.Errorf("after stop: %q", got)
+	}
+}
+
 // A handler of a route changes what goes on to the server.
 func TestARouteChangesARequest(t *testing.T) {
 	tab, ctx, _ := officeTab(t)
 	stop, err := tab.Route(ctx, "*/echo*", func(w outrider.RouteWriter, r *http.Request) {
 		r.Header.Set("X-Kind", "changed")
+		if r.URL.Query().Has("broken") {
+			r.Body = io.NopCloser(iotest{})
+		}
 		if r.URL.Query().Has("put") {
 			r.Method = http.MethodPut
 			r.Body = io.NopCloser(strings.NewReader("new body"))
@@ -470,8 +501,10 @@ func TestARouteChangesARequest(t *testing.T) {
 	})
 	must(t, err)
 	defer stop()
-	for path, want := range map[string]string{"/echo": "POST changed old", "/echo?put": "PUT changed new body"} {
-		const post = "path => fetch(path, {method: 'POST', body: 'old'}).then(r => r.text())"
+	for path, want := range map[string]string{
+		"/echo": "POST changed old", "/echo?put": "PUT changed new body", "/echo?broken": "failed",
+	} {
+		const post = "path => fetch(path, {method: 'POST', body: 'old'}).then(r => r.text(), () => 'failed')"
 		got, err := outrider.Evaluate[string](ctx, tab, post, path)
 		if err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", path, got, err, want)

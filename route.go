@@ -83,9 +83,17 @@ func (s *CDPSession) answer(ctx context.Context, e CDPEvent, handler func(RouteW
 	} else {
 		w.outcome = "continue"
 	}
+	var changed map[string]any
+	if w.outcome == "continue" {
+		changed, err = in.changed(r)
+		if err != nil {
+			w.outcome = "abort"
+			t.session.log().Error("the body that a handler of a route gave cannot be read", "error", err)
+		}
+	}
 	switch w.outcome {
 	case "continue":
-		err = s.Call(ctx, "Fetch.continueRequest", in.changed(r), nil)
+		err = s.Call(ctx, "Fetch.continueRequest", changed, nil)
 	case "abort":
 		err = s.Call(ctx, "Fetch.failRequest", map[string]any{"requestId": in.ID, "errorReason": "Aborted"}, nil)
 	default:
@@ -109,10 +117,10 @@ type pausedRequest struct {
 }
 
 // changed are the parameters of Fetch.continueRequest: what the handler has made different.
-func (in *pausedRequest) changed(r *http.Request) map[string]any {
+func (in *pausedRequest) changed(r *http.Request) (map[string]any, error) {
 	out := map[string]any{"requestId": in.ID}
 	if r == nil {
-		return out
+		return out, nil
 	}
 	if r.Method != in.read.Method {
 		out["method"] = r.Method
@@ -124,11 +132,13 @@ func (in *pausedRequest) changed(r *http.Request) map[string]any {
 		out["headers"] = headerEntries(r.Header)
 	}
 	if r.Body != in.read.Body && r.Body != nil {
-		if body, err := io.ReadAll(r.Body); err == nil {
-			out["postData"] = base64.StdEncoding.EncodeToString(body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
 		}
+		out["postData"] = base64.StdEncoding.EncodeToString(body)
 	}
-	return out
+	return out, nil
 }
 
 // headerEntries is a header as the protocol has it.

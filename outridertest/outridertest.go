@@ -34,6 +34,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -63,6 +64,7 @@ const (
 var shared struct {
 	mu      sync.Mutex
 	session *outrider.Session
+	pages   map[testing.TB]int // that a test has opened
 }
 
 // options are those of a browser for tests.
@@ -114,6 +116,38 @@ type Page struct {
 	tab       *outrider.Tab
 	session   *outrider.Session
 	recording *outrider.Recording // nil where nothing is recorded
+	number    int                 // of the test's pages, from 1
+}
+
+// numbered is the number of a test's next page, until the test ends.
+func numbered(t testing.TB) int {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.pages == nil {
+		shared.pages = map[testing.TB]int{}
+	}
+	shared.pages[t]++
+	if shared.pages[t] == 1 {
+		t.Cleanup(func() {
+			shared.mu.Lock()
+			defer shared.mu.Unlock()
+			delete(shared.pages, t)
+		})
+	}
+	return shared.pages[t]
+}
+
+// artifacts is the folder for what the page leaves: that of the test, or one within it for a page after the first.
+func (p *Page) artifacts() string {
+	dir := p.t.ArtifactDir()
+	if p.number == 1 {
+		return dir
+	}
+	dir = filepath.Join(dir, fmt.Sprint("page-", p.number))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Logf("keeping what the page showed: %v", err)
+	}
+	return dir
 }
 
 // Tab opens a page with cookies and storage of its own in the shared browser. "" is an empty page.
@@ -148,7 +182,7 @@ func TabWith(t testing.TB, address string, o outrider.Options) *Page {
 // opened is the page of a session that ends with the test.
 func opened(t testing.TB, s *outrider.Session, address string) *Page {
 	t.Helper()
-	p := &Page{Patience: patience, t: t, tab: s.Tab(), session: s}
+	p := &Page{Patience: patience, t: t, tab: s.Tab(), session: s, number: numbered(t)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			p.keep()
@@ -231,6 +265,18 @@ func (p *Page) Route(address string, handler func(w outrider.RouteWriter, r *htt
 	return stop
 }
 
+// SetHeaders sends headers with each request of the page until stop, or until the test ends: see
+// [outrider.Tab.SetHeaders].
+func (p *Page) SetHeaders(header http.Header) (stop func()) {
+	p.t.Helper()
+	ctx, cancel := p.within(p.Patience)
+	defer cancel()
+	stop, err := p.tab.SetHeaders(ctx, header)
+	p.must("SetHeaders", err)
+	p.t.Cleanup(stop)
+	return stop
+}
+
 // acting is an act of a test, which fails it by itself.
 func acting(act func()) func() error {
 	return func() error {
@@ -249,7 +295,7 @@ func (p *Page) keep() {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), endPatience)
 	defer cancel()
-	dir := p.t.ArtifactDir()
+	dir := p.artifacts()
 	for _, err := range keepAll(ctx, p.tab, dir) {
 		p.t.Logf("keeping what the page showed: %v", err)
 	}
@@ -266,7 +312,7 @@ func (p *Page) keepTrace() {
 	if p.t.Failed() || *traced == "on" {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.t.Context()), endPatience)
 		defer cancel()
-		dir := p.t.ArtifactDir()
+		dir := p.artifacts()
 		err = errors.Join(
 			p.recording.Save(ctx, filepath.Join(dir, "trace.rec")),
 			p.recording.Save(ctx, filepath.Join(dir, "trace.zip")),

@@ -153,6 +153,7 @@ func TestFailureSaysWhatWasFound(t *testing.T) {
 	site := server(t, form+"<script>console.error('Broken'); fetch('/none')</script>")
 	log, dir := fails(t, func(t testing.TB) {
 		page := outridertest.Tab(t, site.URL)
+		outridertest.Tab(t, "").SetContent("<h1>Another</h1>")
 		page.ByTestID("said").Expect().Text("something")
 	})
 	for _, want := range []string{`{"test_id":"said"`, `expected the text "something"`, `found    "nothing"`} {
@@ -162,7 +163,7 @@ func TestFailureSaysWhatWasFound(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"page.png": "PNG", "page.txt": "Order", "console.txt": "Broken", "requests.txt": "/none",
-		"trace.zip": "trace.network", "trace.rec": "outrider-recording",
+		"trace.zip": "trace.network", "trace.rec": "outrider-recording", "page-2/page.txt": "Another",
 	} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !strings.Contains(string(data), want) {

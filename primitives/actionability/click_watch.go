@@ -134,7 +134,7 @@ func (w *clickWatch) query(ctx context.Context, wait bool) verdict {
 }
 
 // result is what the click hit, and what one hit that came to a document around the frame and was kept from it; nil for
-// none. It is called once the click has been handled.
+// none. It is called once the click has been handled. When ctx ends, what the page has not said by then is not known.
 func (w *clickWatch) result(ctx context.Context) (_ verdict, kept *verdict) {
 	decided := func(v verdict) bool { return v.Lost || v.Arrived != nil && *v.Arrived }
 	timer := time.NewTimer(verdictWait)
@@ -145,6 +145,10 @@ func (w *clickWatch) result(ctx context.Context) (_ verdict, kept *verdict) {
 	case seen = <-w.answer:
 		answered = true
 	case <-timer.C:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil && !decided(seen) { // the click was handled; nobody waits for what came of it
+		return w.end(ctx), nil
 	}
 	if !answered || !decided(seen) {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), keys.ReleaseBound)

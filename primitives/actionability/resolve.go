@@ -474,6 +474,9 @@ func (h Resolved) Click(
 	}
 	seen, kept := h.watch.result(ctx)
 	at := primitives.Point{X: h.X, Y: h.Y}
+	if ctx.Err() != nil && !seen.Known {
+		return fault.From(ctx.Err()).With("input_sent", true).With("point", at)
+	}
 	if seen.Lost && h.watched && h.At.View != nil {
 		return clickUnseen("the frame was replaced when it was clicked", "replaced", at)
 	}
