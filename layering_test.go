@@ -411,6 +411,7 @@ var mayImport = map[string][]string{
 	"evidence/recent": {
 		"evidence/capture", "evidence/record", "internal/background", "primitives/fault", "runtime", "runtime/call",
 	},
+	"evidence/har":   {"evidence/record", "evidence/outfile", "internal/jsonout"},
 	"evidence/trace": {"evidence/record", "primitives/fault", "evidence/outfile", "internal/jsonout"},
 	"evidence/view": {
 		"internal/lazyregexp", "evidence/record", "evidence/trace",

@@ -69,7 +69,7 @@ func RunCase(ctx context.Context, b Browser, c *spec.Case, o Options) CaseResult
 		Steps:      r.results,
 		Routes:     r.routeResults,
 		Serve:      served,
-		Quarantine: c.Plan.Quarantine,
+		Quarantine: c.Quarantine(),
 		started:    started,
 	}
 	for _, s := range result.Steps {

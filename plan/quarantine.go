@@ -21,7 +21,7 @@ func (o Options) now() time.Time {
 // endQuarantine fails a case whose quarantine is over, also one that is well again: a plan that says
 // what is no longer so hides the next failure.
 func (r *run) endQuarantine() {
-	q := r.c.Plan.Quarantine
+	q := r.c.Quarantine()
 	if q == nil || !q.Over(r.o.now()) {
 		return
 	}
@@ -66,6 +66,6 @@ func (c CaseResult) PrintQuarantine(w io.Writer, indent string) {
 
 // over reports whether the quarantine of a case has ended.
 func over(c *spec.Case, o Options) bool {
-	q := c.Plan.Quarantine
+	q := c.Quarantine()
 	return q != nil && q.Over(o.now())
 }

@@ -247,6 +247,9 @@ func (r StepResult) pageFailures() []report.Failure {
 			out = append(out, f)
 		}
 	}
+	if len(out) > 0 {
+		out[0].Message = r.page.Misled() + out[0].Message
+	}
 	return out
 }
 

@@ -28,11 +28,11 @@ func revealSecrets(
 	if secrets.Empty() || !secrets.Uses(string(args)) {
 		return args, nil
 	}
-	for _, used := range mask.Used(string(args)) {
-		if !secrets.Uses(mask.Placeholder(used)) || strings.Contains(string(named), mask.Placeholder(used)) {
+	for _, used := range mask.Placeholders(string(args)) {
+		if !secrets.Uses(used) || strings.Contains(string(named), used) {
 			continue
 		}
-		return nil, fault.New(fault.PermissionDenied, "the call does not name the secret %s, so it is not typed", used).
+		return nil, fault.New(fault.PermissionDenied, "the call does not name %s, so it is not typed", used).
 			Next("give the placeholder in the arguments of the call")
 	}
 	var members map[string]any

@@ -17,7 +17,7 @@ var pathFlags = []string{
 	"artifacts", "browser", "cdp-log", "cert", "data",
 	"download-dir", "fleet-ca", "fleet-cert", "fleet-creds", "fleet-key",
 	"fleet-nkey", "keep", "key", "maps", "out",
-	"payload-dir", "record", "save", "save-storage-state", "sign-key", "socket",
+	"har", "payload-dir", "record", "save", "save-storage-state", "sign-key", "socket",
 	"storage-root", "storage-state", "tenants", "token-file", "trace", "upload-dir", "user-data-dir", "vars",
 }
 

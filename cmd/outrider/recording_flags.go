@@ -13,6 +13,7 @@ import (
 
 	"github.com/outrider-run/outrider/authoring/learn"
 	"github.com/outrider-run/outrider/evidence/capture"
+	"github.com/outrider-run/outrider/evidence/har"
 	"github.com/outrider-run/outrider/evidence/recent"
 	"github.com/outrider-run/outrider/evidence/record"
 	"github.com/outrider-run/outrider/evidence/trace"
@@ -24,6 +25,7 @@ import (
 // recordingFlags say whether a host is recorded, and what a verb that serves calls remembers of the last minutes.
 type recordingFlags struct {
 	file, trace string
+	har         string
 	pictures    bool
 	recent      string
 }
@@ -32,6 +34,7 @@ type recordingFlags struct {
 func (r *recordingFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&r.file, "record", "", "record what is done and what the pages show to this file, for replay and trace")
 	f.StringVar(&r.trace, "trace", "", "write a trace to this .zip, for the viewer of Playwright")
+	f.StringVar(&r.har, "har", "", "write what the pages requested to this HAR file, secrets masked")
 	f.BoolVar(&r.pictures, "record-pictures", true, "record pictures of the pages too")
 }
 
@@ -54,7 +57,7 @@ type recordedRun struct {
 
 // Record has a host that is opened with options recorded, if the flags say so.
 func (r *recordingFlags) Record(options *runtime.Options, o recordedRun) error {
-	if r.file != "" || r.trace != "" { // maps that are refused leave no file
+	if r.kept() || r.har != "" { // maps that are refused leave no file
 		if err := options.Ready(); err != nil {
 			return err
 		}
@@ -69,6 +72,9 @@ func (r *recordingFlags) Record(options *runtime.Options, o recordedRun) error {
 	return nil
 }
 
+// kept reports whether the recording is kept in a file or a trace.
+func (r *recordingFlags) kept() bool { return r.file != "" || r.trace != "" }
+
 // names are the files that a recording goes to.
 func (r *recordingFlags) names() string {
 	var names []string
@@ -78,6 +84,9 @@ func (r *recordingFlags) names() string {
 	if r.trace != "" {
 		names = append(names, "the trace "+r.trace)
 	}
+	if r.har != "" {
+		names = append(names, "the HAR file "+r.har)
+	}
 	if len(names) == 0 {
 		return "what --recent remembers"
 	}
@@ -86,6 +95,10 @@ func (r *recordingFlags) names() string {
 
 // exported is the trace of a recording that has ended, whatever ended it.
 func exportTrace(from, to string) error { return trace.ExportFile(context.Background(), from, to) }
+
+func exportHAR(from, to string) error {
+	return har.WriteFile(context.Background(), from, to, har.Options{})
+}
 
 func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 	b := options.Browser
@@ -99,11 +112,18 @@ func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 	if v := b.Viewport; v.Width > 0 {
 		header.Viewport = &record.Size{Width: v.Width, Height: v.Height}
 	}
-	files := capture.Files{Record: r.file, Trace: r.trace, Export: exportTrace}
+	files := capture.Files{
+		Record:    r.file,
+		Trace:     r.trace,
+		HAR:       r.har,
+		Export:    exportTrace,
+		ExportHAR: exportHAR,
+	}
 	how := capture.Options{
 		Header:   header,
-		Pages:    true,
-		Pictures: r.pictures,
+		Pages:    r.kept() || r.har == "", // a HAR file alone needs none
+		Pictures: r.pictures && (r.kept() || r.har == ""),
+		Requests: r.har != "",
 		Secrets:  o.Secrets,
 		Maps:     o.Maps,
 		Lost:     o.Lost,
@@ -119,8 +139,11 @@ func (r *recordingFlags) record(options *runtime.Options, o recordedRun) error {
 		return err
 	}
 	last, err := recent.New(recent.Folder(), func(ring record.Sink) (*capture.Recorder, error) {
-		if r.file == "" && r.trace == "" {
+		if !r.kept() {
 			how = recent.Options(r.recent, how)
+		}
+		if r.har != "" {
+			how.Quiet = false
 		}
 		how.Sinks = append(how.Sinks, ring)
 		recorder, err := capture.Open(files, how)

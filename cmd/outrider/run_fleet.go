@@ -40,7 +40,7 @@ func (a *app) travelling(s hostSettings) remote.Settings {
 var workersOwn = []string{
 	"browser", "headed", "attach", "isolated", "user-data-dir", "no-sandbox", "proxy",
 	"upload-dir", "download-dir", "secret", "storage-state", "save-storage-state", "login",
-	"insecure-origin", "record", "cdp-log",
+	"insecure-origin", "record", "har", "cdp-log",
 }
 
 // onFleet sends the jobs that pack makes and shows them as they would be shown here.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,8 @@ func testApp() {
 		os.Exit(1)
 	}
 }
+
+var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
 func appHandler(dies bool) http.Handler {
 	mux := http.NewServeMux()
@@ -89,7 +92,8 @@ func appHandler(dies bool) http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"method": q.Method, "body": string(body), "type": q.Header.Get("Content-Type"),
-			"key": q.Header.Get("X-Key"), "cookie": q.Header.Get("Cookie"), "agent": q.Header.Get("User-Agent"),
+			"digits": sixDigits.Match(body), "key": q.Header.Get("X-Key"),
+			"cookie": q.Header.Get("Cookie"), "agent": q.Header.Get("User-Agent"),
 		})
 	})
 	mux.HandleFunc("/basic", func(w http.ResponseWriter, q *http.Request) {

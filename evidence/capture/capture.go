@@ -26,6 +26,8 @@ type Options struct {
 	Header record.Header
 	// Snapshots of the document before and after each acting step, and what requests and the console say.
 	Pages bool
+	// Requests records what pages request, also without Pages.
+	Requests bool
 	// Quiet leaves out requests and the console: no page notices that it is recorded, and it costs less.
 	Quiet bool
 	// Pictures while the page changes.
@@ -210,7 +212,7 @@ func (r *Recorder) tab(state string, t runtime.TabStatus) {
 // Wants implements runtime.Recorder.
 func (r *Recorder) Wants() runtime.PageWants {
 	return runtime.PageWants{
-		Requests: r.opts.Pages && !r.opts.Quiet,
+		Requests: (r.opts.Pages || r.opts.Requests) && !r.opts.Quiet,
 		Console:  r.opts.Pages && !r.opts.Quiet,
 		Pictures: r.opts.Pictures,
 		States:   r.opts.Pages && !r.opts.Quiet,

@@ -7,18 +7,18 @@ import (
 	"github.com/outrider-run/outrider/evidence/record"
 )
 
-// Files says where a recording goes: a file, a trace made of it, or both. Both empty is nowhere.
+// Files says where a recording goes: a file, what is made of it, or both. All empty is nowhere.
 type Files struct {
 	Record string
-	Trace  string
-	// Export makes the trace of a recording.
-	Export func(from, to string) error
+	// Trace and HAR are files that Export and ExportHAR make of the recording.
+	Trace, HAR        string
+	Export, ExportHAR func(from, to string) error
 }
 
 // Open begins a recording into files; nil without any.
 func Open(files Files, opts Options) (*Recorder, error) {
 	path := files.Record
-	if path == "" && files.Trace == "" {
+	if path == "" && files.Trace == "" && files.HAR == "" {
 		return nil, nil //nolint:nilnil // nobody records
 	}
 	temporary := path == ""
@@ -41,6 +41,9 @@ func Open(files Files, opts Options) (*Recorder, error) {
 		err := file.Close()
 		if files.Trace != "" {
 			err = errors.Join(err, files.Export(path, files.Trace))
+		}
+		if files.HAR != "" {
+			err = errors.Join(err, files.ExportHAR(path, files.HAR))
 		}
 		if temporary {
 			err = errors.Join(err, os.Remove(path))

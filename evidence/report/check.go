@@ -72,10 +72,19 @@ func (p Page) Causes() []string {
 			out = append(out, c.ID+": "+c.Detail())
 		}
 	}
-	if len(out) > 0 && p.redirected() {
-		out[0] = p.Opened + " leads here; " + out[0]
+	if len(out) > 0 {
+		out[0] = p.Misled() + out[0]
 	}
 	return out
+}
+
+// Misled says where a page was led from that is not the one that was asked for, for the beginning of a
+// sentence; "" for any other.
+func (p Page) Misled() string {
+	if !p.redirected() {
+		return ""
+	}
+	return p.Opened + " leads here; "
 }
 
 // redirected reports whether another page is shown than was asked for.

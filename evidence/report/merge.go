@@ -115,10 +115,7 @@ func Merge(runs []Run) Run {
 		list, ok := casesOf(result)
 		only = only && ok
 		for _, c := range list {
-			var one struct{ Outcome string }
-			if json.Unmarshal(c, &one) == nil {
-				totals[cmp.Or(one.Outcome, string(Broken))]++
-			}
+			totals[totalOf(c)]++
 		}
 		cases = append(cases, list...)
 	}
@@ -132,12 +129,44 @@ func Merge(runs []Run) Run {
 	return out
 }
 
+// healed is the word of totals for cases that are well only with a change of a map.
+const healed = "healed"
+
+// totalOf is the word under which totals count a case.
+func totalOf(result json.RawMessage) string {
+	var one struct {
+		OK      bool
+		Outcome string
+		Steps   []struct{ Healed string }
+	}
+	if json.Unmarshal(result, &one) != nil {
+		return string(Broken)
+	}
+	for _, s := range one.Steps {
+		if one.OK && s.Healed != "" {
+			return healed
+		}
+	}
+	return cmp.Or(one.Outcome, string(Broken))
+}
+
 // mergedResult is what the verb run prints of several cases.
 type mergedResult struct {
 	OK         bool              `json:"ok"`
 	Cases      []json.RawMessage `json:"cases"`
 	Totals     map[string]int    `json:"totals"`
 	DurationMS int64             `json:"duration_ms"`
+}
+
+// total is the totals in one line.
+func (r mergedResult) total() string {
+	var parts []string
+	for _, o := range Outcomes {
+		if n := r.Totals[string(o)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d %s", r.Totals[healed], healed)), ", ")
 }
 
 // casesOf are the cases in the result of a run of plans; one plan without data is its own case.
@@ -186,5 +215,9 @@ func (r Run) Print(w io.Writer) {
 			fmt.Fprintf(w, "         at %s\n", line(place))
 		}
 	})
-	fmt.Fprintf(w, "%s in %.1f s\n", r.Total(), float64(r.DurationMS)/1000)
+	total := r.Total().String()
+	if merged, ok := r.Result.(mergedResult); ok && merged.Totals[healed] > 0 {
+		total = merged.total()
+	}
+	fmt.Fprintf(w, "%s in %.1f s\n", total, float64(r.DurationMS)/1000)
 }

@@ -54,12 +54,12 @@ func (s *Set) FromPage(raw json.RawMessage) json.RawMessage {
 	if st == nil {
 		return raw
 	}
-	if !bytes.Contains(raw, []byte(opening)) && !bytes.Contains(raw, []byte(`\u007`)) {
+	plain := !bytes.Contains(raw, []byte(opening)) && !bytes.Contains(raw, []byte(totpOpening))
+	if plain && !bytes.Contains(raw, []byte(`\u007`)) {
 		return s.MaskJSON(raw)
 	}
-	return s.mapStrings(raw, func(text string) string {
-		return s.Mask(strings.ReplaceAll(text, opening, "{{ secret:"))
-	})
+	harmless := strings.NewReplacer(opening, "{{ secret:", totpOpening, "{{ totp:")
+	return s.mapStrings(raw, func(text string) string { return s.Mask(harmless.Replace(text)) })
 }
 
 // occurs reports whether there is a secret in a text.

@@ -11,28 +11,47 @@ import (
 // Used are the names in the placeholders of a text, each once.
 func Used(text string) []string {
 	var out []string
-	for {
-		_, rest, ok := strings.Cut(text, opening)
-		if !ok {
-			return out
-		}
-		name, after, ok := strings.Cut(rest, closing)
-		if !ok {
-			return out
-		}
-		if namePattern().MatchString(name) && !slices.Contains(out, name) {
+	for _, p := range Placeholders(text) {
+		if name := nameIn(p); !slices.Contains(out, name) {
 			out = append(out, name)
-			text = after
-			continue
 		}
-		text = rest
 	}
+	return out
+}
+
+// Placeholders are those of a text, of secrets and of their codes, each once.
+func Placeholders(text string) []string {
+	var out []string
+	for _, opens := range []string{opening, totpOpening} {
+		for rest := text; ; {
+			_, after, ok := strings.Cut(rest, opens)
+			if !ok {
+				break
+			}
+			rest = after
+			name, behind, ok := strings.Cut(after, closing)
+			if !ok || !namePattern().MatchString(name) {
+				continue
+			}
+			rest = behind
+			if p := opens + name + closing; !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// nameIn is the name of a secret in a placeholder.
+func nameIn(placeholder string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(placeholder, opening), totpOpening)
+	return strings.TrimSuffix(name, closing)
 }
 
 // Uses reports whether a text has the placeholder of one of the secrets.
 func (s *Set) Uses(text string) bool {
 	st := s.load()
-	if st == nil || !strings.Contains(text, opening) {
+	if st == nil || !strings.Contains(text, opening) && !strings.Contains(text, totpOpening) {
 		return false
 	}
 	return slices.ContainsFunc(Used(text), func(name string) bool { _, ok := st.secrets[name]; return ok })
@@ -59,8 +78,17 @@ func (s *Set) Reveal(text, address string) (string, error) {
 	if st == nil {
 		return text, nil
 	}
-	for _, name := range Used(text) {
-		text = strings.ReplaceAll(text, Placeholder(name), st.secrets[name].value)
+	for _, p := range Placeholders(text) {
+		name := nameIn(p)
+		value := st.secrets[name].value
+		if strings.HasPrefix(p, totpOpening) {
+			code, err := s.totp(name, value)
+			if err != nil {
+				return "", err
+			}
+			value = code
+		}
+		text = strings.ReplaceAll(text, p, value)
 	}
 	return text, nil
 }

@@ -109,6 +109,9 @@ func (s Source) Cases(path string) ([]*Case, error) {
 			return nil, err
 		}
 	}
+	if err := s.quarantined(p, cases); err != nil {
+		return nil, err
+	}
 	return s.combined(p, cases)
 }
 

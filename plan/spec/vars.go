@@ -46,7 +46,7 @@ func (s *Scope) Expand(v any) (any, error) {
 	var err error
 	switch v := v.(type) {
 	case string:
-		if m := anyBraces().FindString(v); m == v && !strings.HasPrefix(v, "$$") {
+		if m := anyBraces().FindString(v); m != "" && m == v && !strings.HasPrefix(v, "$$") {
 			if value, ours, err := s.lookup(v[2 : len(v)-1]); ours {
 				return value, err
 			}
