@@ -118,7 +118,7 @@ func (r *run) tab(ctx context.Context, s *session, name string) (runtime.Target,
 		s.tabs[name] = id
 	}
 	on := runtime.Target{RuntimeID: id}
-	if (r.o.Evidence || r.o.prover != nil) && !s.watched[id] {
+	if (r.o.Evidence || r.o.prover != nil || r.o.watcher != nil) && !s.watched[id] {
 		s.watched[id] = true
 		record(ctx, s, on, r.o)
 	}
@@ -253,6 +253,9 @@ func (r *run) navigate(
 	text, err := r.scope.Text(address)
 	if err == nil {
 		text, err = Address(text)
+	}
+	if err == nil {
+		text = r.rebased(text)
 	}
 	if err != nil {
 		return runtime.Reply{Err: fault.New(fault.InvalidInput, "%s", err.Error())}

@@ -238,6 +238,9 @@ func (r *run) attempt(ctx context.Context, s, x *spec.Step, result StepResult, l
 		r.capture(ctx, s, &result)
 	}
 	result.DurationMS = time.Since(began).Milliseconds()
+	if r.o.watcher != nil {
+		r.watch(ctx, at, result)
+	}
 	if result.OK && r.o.prover != nil {
 		r.proved(ctx, at, x, since, result, doOn)
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Secrets *mask.Set
 	own     *mask.Set // what placeholders of the case stand for; nil is what they stand for in all
 	prover  *prover   // nil but for a proof
+	watcher *watcher  // nil but for a review
+	origin  string    // that takes the place of the plan's own; "" leaves it
 	repairs bool      // the run was started to repair
 	attempt int       // of the case, from 1; 0 when nobody counts
 	// Opened are the addresses of the tabs that are checked, and how each was opened.

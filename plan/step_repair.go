@@ -115,16 +115,17 @@ func (r *StepResult) refuseRepair() {
 	if len(r.repaired) == 0 {
 		return
 	}
-	r.texts = append(r.texts, report.Text{Title: "repair that is not taken", Body: repair.Diff(r.repaired), Diff: true})
+	diff := report.Text{Title: "repair that is not taken", Body: repair.Diff(r.repaired), Diff: true}
+	r.texts = append(r.texts, diff)
 	r.repaired = nil
 	r.lose()
-	r.Unmet = "the repaired target is not taken: all that the plan expects of the step held before it, so nothing tells " +
-		"it from a step that does nothing"
+	r.Unmet = "the repaired target is not taken: all that the plan expects of the step held before it, so nothing " +
+		"tells it from a step that does nothing"
 	r.unmet = []report.Failure{{Message: r.Unmet, Place: r.at}}
 }
 
-// judgeRepair drops another target with which what is expected of the step does not hold. A run that does not go on with
-// it has not asked yet.
+// judgeRepair drops another target with which what is expected of the step does not hold. A run that does not go on
+// with it has not asked yet.
 func (r *run) judgeRepair(
 	ctx context.Context, at place, x *spec.Step, since marks, result *StepResult, reply runtime.Reply,
 ) {

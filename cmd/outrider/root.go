@@ -138,7 +138,7 @@ var services = []string{"connect", "hub", "mcp", "provider", "jcode", "worker", 
 
 // endThemselves are verbs that go on when nobody reads what they print: they write reports, and
 // end by themselves.
-var endThemselves = []string{"run", "check", "prove", "replay", "init", "coverage", "conformance"}
+var endThemselves = []string{"run", "check", "prove", "review", "replay", "init", "coverage", "conformance"}
 
 // report shows err, if it was not shown yet, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
@@ -302,7 +302,8 @@ func (a *app) root(args []string) *cobra.Command {
 		a.demoCommand(), a.connectCommand(), a.hubCommand(), a.mcpCommand(), a.providerCommand(),
 		a.jcodeCommand(), a.callCommand(), a.runCommand(), a.stateCommand(), a.checkCommand(),
 		a.workerCommand(), a.fleetCommand(),
-		a.traceCommand(), a.reportCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(), a.proveCommand(),
+		a.traceCommand(), a.reportCommand(), a.replayCommand(), a.validateCommand(), a.exprCommand(),
+		a.proveCommand(), a.reviewCommand(),
 		a.setupCommand(), a.doctorCommand(), a.versionCommand(),
 	)
 	root.AddCommand(a.initCommand(), a.recordCommand(), a.learnCommand(), a.locatorsCommand(), a.coverageCommand())

@@ -374,7 +374,7 @@ var groups = []struct {
 		"maps", "Maps of sites:",
 		[]string{"init", "record", "learn", "locators", "validate", "coverage", "state", "expr", "generate"},
 	},
-	{"ci", "Run and prove:", []string{"run", "check", "prove", "call", "replay", "report", "trace", "demo"}},
+	{"ci", "Run and prove:", []string{"run", "check", "prove", "review", "call", "replay", "report", "trace", "demo"}},
 	{"serve", "Serve agents and bridges:", []string{"mcp", "hub", "connect", "provider", "jcode"}},
 	{"fleet", "Many machines:", []string{"fleet", "worker"}},
 	{"more", "More:", []string{"setup", "doctor", "version", "completion", "help"}},

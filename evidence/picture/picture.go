@@ -205,3 +205,20 @@ func distance(a, b []byte) float64 {
 	alpha := float64(a[3]) - float64(b[3])
 	return 0.5053*y*y + 0.299*i*i + 0.1957*q*q + alpha*alpha
 }
+
+// Tiles are the parts of so many pixels a side in which pixels differ, by their column and row.
+func (d Difference) Tiles(side int) []image.Point {
+	var out []image.Point
+	seen := map[image.Point]bool{}
+	for y := d.Box.Min.Y; y < d.Box.Max.Y && d.marked != nil; y++ {
+		for x := d.Box.Min.X; x < d.Box.Max.X; x++ {
+			p := d.marked.NRGBAAt(x, y)
+			at := image.Pt(x/side, y/side)
+			if p.R != p.G && !seen[at] {
+				seen[at] = true
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}

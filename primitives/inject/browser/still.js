@@ -69,6 +69,7 @@ queries.still_begin = async ({ timeout_ms }) => {
 queries.still_again = async ({ mask, view: given }) => {
   if (memory.still) endAnimations(memory.still.held);
   await nextFrame();
+  await nextFrame(); // what the compositor drew before is gone
   const view = viewOf(given);
   const boxes = [];
   for (const selector of mask || [])
