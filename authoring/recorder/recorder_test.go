@@ -92,6 +92,7 @@ func newStudio(t *testing.T, pages, packages string) *studio {
 
 // recording is what a page of testdata says of itself.
 type recording struct {
+	Long    bool                       `json:"long"` // another page has the same, and more: only in the long form
 	Do      [][2]json.RawMessage       `json:"do"`
 	InTab   [][2]json.RawMessage       `json:"intab"` // in the tab that was opened
 	Inputs  []string                   `json:"inputs"`
@@ -300,6 +301,9 @@ func recordings(t *testing.T, folder, packages string) {
 			d.DisallowUnknownFields()
 			if err := d.Decode(&c); err != nil {
 				t.Fatal(err)
+			}
+			if c.Long {
+				browsertest.OnlyLong(t)
 			}
 			s.recording(t, s.base+filepath.Base(path), c)
 		})

@@ -92,7 +92,7 @@ steps:
 // tried too, which loses one for good.
 func TestFleetChaos(t *testing.T) {
 	browsertest.Require(t)
-	cases, full := 24, false
+	cases, full := 16, false
 	if n, err := strconv.Atoi(os.Getenv("OUTRIDER_FLEET_CHAOS")); err == nil {
 		cases, full = n, true
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/outrider-run/outrider/internal/testing/browsertest"
 )
 
 // lines are requests that need no browser, then one that does.
@@ -149,12 +151,10 @@ func TestConformanceOfOtherCommands(t *testing.T) {
 	}
 }
 
-// The whole way: our own command, tested by our own command.
+// The whole way: our own command, tested by our own command. That the provider is certified is tested with the kit.
 func TestConformanceOfOurOwnCommand(t *testing.T) {
+	browsertest.OnlyLong(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
 	requireBrowser(t)
 	bin := filepath.Join(t.TempDir(), "outrider")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
