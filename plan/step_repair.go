@@ -27,8 +27,8 @@ func (o *Options) SetRepair(given []string, remember, replace, isPurpose bool) (
 	return err
 }
 
-// appearance is what is asked about the elements of an action's steps. An attempt after
-// which another comes goes on with nothing: what it did would be done twice.
+// appearance is what is asked about the elements of an action's steps. Only the last attempt may take another element:
+// an attempt that is repeated would act twice.
 func (r *run) appearance(x *spec.Step, last bool) *runtime.Appearance {
 	if x.Action == "" {
 		return nil
@@ -36,7 +36,7 @@ func (r *run) appearance(x *spec.Step, last bool) *runtime.Appearance {
 	return r.o.appearance(r.o.Heal || last)
 }
 
-// appearance asks for others in the place of elements that are not found where mends is set.
+// appearance asks for others in place of those that are not found when repairs is set.
 func (o Options) appearance(repairs bool) *runtime.Appearance {
 	locks := len(o.Locks) > 0 && repairs
 	if !o.Remember && !locks {
@@ -124,8 +124,8 @@ func (r *StepResult) refuseRepair() {
 	r.unmet = []report.Failure{{Message: r.Unmet, Place: r.at}}
 }
 
-// judgeRepair drops another target with which what is expected of the step does not hold. A run that does not go on
-// with it has not asked yet.
+// judgeRepair drops a repaired target when what the step expects does not hold with it. Without Heal the run has not
+// gone on with that target, so it is asked here.
 func (r *run) judgeRepair(
 	ctx context.Context, at place, x *spec.Step, since marks, result *StepResult, reply runtime.Reply,
 ) {

@@ -63,7 +63,7 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 	if deliveries > 1 {
 		w.log.Debug("a job is delivered again", "job", j.Key(), "deliveries", deliveries)
 	}
-	renew := func(context.Context) {}
+	renewSlot := func(context.Context) {}
 	var exceeded error
 	if source.Quota != nil {
 		began := time.Now()
@@ -77,7 +77,7 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 			_ = m.NakWithDelay(quotaRest)
 			return
 		default:
-			renew = again
+			renewSlot = again
 			defer func() { end(ctx, time.Since(began)) }()
 		}
 	}
@@ -110,13 +110,13 @@ func (w *Worker) handle(ctx context.Context, l *lane, m jetstream.Msg) {
 		w.ended("failed", 0)
 		return
 	}
-	w.run(ctx, source, l.source, j, m, taking.Claim, taken, renew)
+	w.run(ctx, source, l.source, j, m, taking.Claim, taken, renewSlot)
 }
 
 // run runs a job that this worker holds, and records how it ended.
 func (w *Worker) run(
 	ctx context.Context, source Source, index int, j fleet.Job, m jetstream.Msg,
-	claim *queue.Claim, taken time.Time, renew func(context.Context),
+	claim *queue.Claim, taken time.Time, renewSlot func(context.Context),
 ) {
 	limit := taken.Add(j.Timeout)
 	why := error(fault.New(fault.Timeout, "the job did not end within its timeout of %s", j.Timeout))
@@ -148,7 +148,7 @@ func (w *Worker) run(
 
 	var beating sync.WaitGroup
 	beat, quiet := context.WithCancel(ctx)
-	beating.Go(func() { a.heartbeat(beat, m, renew) })
+	beating.Go(func() { a.heartbeat(beat, m, renewSlot) })
 	a.event("begins", nil, w.ID())
 	result := a.do(ctx)
 	cause := context.Cause(ctx)
@@ -243,7 +243,7 @@ func (w *Worker) ended(how string, took time.Duration) {
 
 // heartbeat keeps the lease until ctx ends. The queue's own answer to a heartbeat
 // says yes for a job that was given away, so the record is asked as well.
-func (a *active) heartbeat(ctx context.Context, m jetstream.Msg, renew func(context.Context)) {
+func (a *active) heartbeat(ctx context.Context, m jetstream.Msg, renewSlot func(context.Context)) {
 	lease := a.source.Queue.Lease
 	every := time.NewTicker(lease / 3)
 	defer every.Stop()
@@ -253,7 +253,7 @@ func (a *active) heartbeat(ctx context.Context, m jetstream.Msg, renew func(cont
 		case <-ctx.Done():
 			return
 		}
-		renew(ctx)
+		renewSlot(ctx)
 		sent := time.Now()
 		err := m.InProgress()
 		if err == nil {

@@ -1,5 +1,6 @@
 // Package idempotency keeps what became of calls that carry an idempotency key, so that a call that comes again acts
-// once. It does not know what calls are.
+// once. It does not know what calls are: the files idempotency.go of the runtime and of the faces decide what a call
+// that comes again gets.
 package idempotency
 
 import (

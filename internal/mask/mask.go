@@ -1,8 +1,8 @@
 // Package mask hides secrets in everything that leaves the process: results, logs,
-// reports, errors and pictures show a placeholder where a secret stands. It does not
-// decide where a secret may be used; the runtime does, and puts its value in place of
-// the placeholder when a field is filled. The verbs resolve references and wrap their
-// output, plans declare secrets.
+// reports, errors and pictures show a placeholder where a secret stands. What a runtime
+// answers goes through its file secrets.go. It does not decide where a secret may be
+// used; the runtime does, and puts its value in place of the placeholder when a field is
+// filled. The verbs resolve references and wrap their output, plans declare secrets.
 package mask
 
 import (

@@ -206,6 +206,7 @@ const (
 	TabOpened    EventKind = "tab_opened"    // also for popups
 	TabNavigated EventKind = "tab_navigated" // a new document is there
 	TabChanged   EventKind = "tab_changed"   // address or title changed, or it answers at last
+	ToolsChanged EventKind = "tools_changed" // of Options.PageTools
 	TabCrashed   EventKind = "tab_crashed"
 	TabClosed    EventKind = "tab_closed"
 	DialogOpened EventKind = "dialog_opened"

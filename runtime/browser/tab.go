@@ -68,7 +68,7 @@ func newTab(b *Browser, s *cdp.Session, info targetInfo) *Tab {
 	t.emulator = emulate.New(t.own, t.Page, t.traffic, &b.agent, b.emulation())
 	t.emulator.Begin(b.emulatedIn(t.own.ID))
 	if b.opts.PageTools {
-		t.tools = webmcp.New(b.client, t.Page, (*observer)(t).Changed)
+		t.tools = webmcp.New(b.client, t.Page, (*observer)(t).toolsChanged)
 	}
 	t.watched(b.opts.Watch)
 	return t
@@ -134,9 +134,10 @@ type observer Tab
 
 func (o *observer) report(kind EventKind) { o.browser.events.add(Event{Kind: kind, Tab: (*Tab)(o)}) }
 
-func (o *observer) Navigated() { o.report(TabNavigated) }
-func (o *observer) Changed()   { o.report(TabChanged) }
-func (o *observer) Crashed()   { o.report(TabCrashed) }
+func (o *observer) Navigated()    { o.report(TabNavigated) }
+func (o *observer) Changed()      { o.report(TabChanged) }
+func (o *observer) Crashed()      { o.report(TabCrashed) }
+func (o *observer) toolsChanged() { o.report(ToolsChanged) }
 func (o *observer) DialogOpened() {
 	o.report(DialogOpened)
 	o.dialog(true)

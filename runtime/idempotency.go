@@ -93,7 +93,7 @@ func (h *Host) receipts(workspace string) *idempotency.Store[receipt] {
 	return &h.stores.Receipts
 }
 
-// acceptByKey accepts a call that carries a key: as any other the first time, and without doing it afterwards.
+// acceptByKey accepts a call that carries a key. The first one is run as any other; later ones get its answer.
 func (h *Host) acceptByKey(call Call, done func(Reply)) (cancel context.CancelCauseFunc) {
 	about := receipt{
 		name:   call.Name,
