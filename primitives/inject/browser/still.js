@@ -17,8 +17,8 @@ function endAnimations(held) {
         }
         if (animation.playState !== 'running') continue;
         held.set(animation, animation.currentTime);
-        animation.currentTime = 0;
         animation.pause();
+        animation.currentTime = 0;
       } catch {
         // One that follows scrolling has no end; two pictures that are equal say whether it moves.
       }
