@@ -356,7 +356,7 @@ func quiet(of, in []string, noise []Varying, ordered bool) []string {
 }
 
 // slower is by how much a step must be slower than the slowest of base.
-const slower = 500 * time.Millisecond
+const slower = 2 * time.Second
 
 func (s *StepReview) differences(a, b moment, noise *StepNoise) {
 	switch {

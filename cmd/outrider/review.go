@@ -28,7 +28,7 @@ func (a *app) reviewCommand() *cobra.Command {
 		Short: "Say what a change did to a site",
 		Long: "Run the same plans on two addresses and compare the page after each step: states of maps, roles,\n" +
 			"names and texts, requests, console, times and pixels. Addresses of the origin that a plan opens are\n" +
-			"taken from --base and --head. What differs between two runs of base (clocks, advertisements, animation,\n" +
+			"taken from --base and --head. What differs between two runs of base (clocks, advertisements, moves,\n" +
 			"identifiers, order) is noise. --noise keeps it, so that the next review runs base once. Exit code 1\n" +
 			"when a step that is well on base fails on head; other differences do not fail.",
 		Example: `  outrider review --base https://main.example --head https://pr-7.example plans/ --comment review.md

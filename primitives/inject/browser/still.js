@@ -67,7 +67,11 @@ queries.still_begin = async ({ timeout_ms }) => {
 
 /** still_again ends what began to move meanwhile, and answers on the next frame with what is to be covered. */
 queries.still_again = async ({ mask, view: given }) => {
-  if (memory.still) endAnimations(memory.still.held);
+  if (memory.still) {
+    endAnimations(memory.still.held);
+    const held = Array.from(memory.still.held.keys(), (animation) => animation.ready.catch(() => {}));
+    await Promise.race([Promise.all(held), new Promise((resolve) => { setTimeout(resolve, 300); })]);
+  }
   await nextFrame();
   await nextFrame(); // what the compositor drew before is gone
   const view = viewOf(given);

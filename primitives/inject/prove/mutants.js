@@ -44,8 +44,12 @@ function provable() {
 
 /** mutants_before notes how the page looks before a step. */
 queries.mutants_before = () => {
-  const looks = new WeakMap();
-  for (const node of provable()) looks.set(node, lookOf(node));
+  const looks = new Map();
+  for (const node of provable()) {
+    const around = [];
+    for (let at = parentElementOf(node); at; at = parentElementOf(at)) around.push(at);
+    looks.set(node, { ...lookOf(node), around });
+  }
   memory.proof = { looks, made: new Map() };
   return { elements: true };
 };
@@ -229,6 +233,7 @@ queries.mutants = ({ locators, texts, all, most }) => {
       const is = lookOf(node);
       if (!was || was.text !== is.text || was.value !== is.value) changed.add(node);
     }
+  for (const node of inAnotherOrder(nodes, proof.looks)) changed.add(node);
   const asserted = new Set();
   for (const locator of locators || []) {
     try {
@@ -248,8 +253,10 @@ queries.mutants = ({ locators, texts, all, most }) => {
     const around = above && closestCSS(above, 'table, ul, ol, dl, form, dialog');
     if (around) parts.add(around);
   }
+  const heads = proof.looks ? [] : nodes.filter((node) => matchesCSS(node, 'h1, h2'));
   const zone = (node) => {
     if (changed.has(node)) return 'changed';
+    if (heads.includes(node)) return 'asserted'; // a page that is new is known by its headings
     for (const part of parts) if (contains(part, node)) return 'asserted';
     return all ? 'page' : '';
   };
@@ -271,8 +278,10 @@ queries.mutants = ({ locators, texts, all, most }) => {
     if (where !== 'page') disabledMutant(node, where, offer);
   }
   items(nodes, zone, offer);
+  if (proof.looks) left(proof.looks, offer);
   const order = { changed: 0, asserted: 1, page: 2 };
-  found.sort((a, b) => order[a.zone] - order[b.zone]);
+  const rank = (one) => 2 * order[one.zone] + (matchesCSS(one.node, naming) ? 0 : 1);
+  found.sort((a, b) => rank(a) - rank(b));
   const out = [];
   for (const one of spread(found).slice(0, most)) {
     const id = 'm' + (proof.made.size + 1);
@@ -282,10 +291,10 @@ queries.mutants = ({ locators, texts, all, most }) => {
   }
   const fresh = Array.from(changed);
   if (fresh.length > 0) proof.made.set('unchanged', () => unchanged(fresh, proof.looks));
-  const heads = proof.looks ? [] : headings.filter((node) => !changesByItself(ownText(node))).slice(0, 2);
+  const known = heads.filter((node) => !changesByItself(ownText(node))).slice(0, 2);
   const stays = (look) => !changesByItself(look.text + look.value);
   const plain = fresh.filter((node) => !holdsSecret(node) && stays(lookOf(node)));
-  const effects = heads.flatMap(ofText).concat(plain.slice(0, 8).flatMap(ofLook));
+  const effects = known.flatMap(ofText).concat(plain.slice(0, 8).flatMap(ofLook));
   return { mutants: out, of: found.length, effects, navigated: !proof.looks };
 };
 
@@ -349,6 +358,34 @@ function disabledMutant(node, where, offer) {
     () => [{ target: { role, name }, enabled: true }, { target: selectorOf(node), enabled: true }],
     () => withAttribute(node, 'disabled', ''));
 }
+
+/** inAnotherOrder are the elements that stand in another order than before. */
+function inAnotherOrder(nodes, looks) {
+  if (!looks) return [];
+  const now = new Set(nodes);
+  const was = Array.from(looks.keys()).filter((node) => now.has(node));
+  return nodes.filter((node) => looks.has(node)).filter((node, i) => was[i] !== node);
+}
+
+/** left offers what can be wrong with what remains where a step took something away. */
+function left(looks, offer) {
+  const lists = new Set();
+  for (const [node, look] of looks) {
+    if (isConnected(node)) continue;
+    const parent = look.around.find(isConnected);
+    if (!parent || lists.has(parent)) continue;
+    lists.add(parent);
+    const rest = Array.from(protoGet(parent, 'children')).filter((one) => rendered(one));
+    const one = rest[0];
+    if (!one || !rest.every((other) => tagOf(other) === tagOf(one)) || !movable(one)) continue;
+    const count = () => [{ target: itemsSelector(one), count: protoGet(parent, 'children').length }];
+    const named = quoting(norm(protoGet(one, 'innerText') || textOf(one)));
+    offer('missing_item', one, 'changed', 'the item ' + named + ' is missing too', count, () => removed(one));
+  }
+}
+
+/** Parts that name others are what people see first. */
+const naming = 'h1, h2, h3, th, label, legend, caption, button, summary';
 
 /** spread has of each kind one after the other, so that a bound leaves some of each. */
 function spread(found) {
