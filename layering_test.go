@@ -326,8 +326,8 @@ var mayImport = map[string][]string{
 	},
 	"faces/provider/jcode": {"internal/background", "internal/lazyregexp", "faces/provider"},
 	"faces/shell": {
-		"faces/tools", "internal/background", "internal/devices", "internal/lazyregexp", "internal/owner",
-		"primitives/fault", "runtime",
+		"evidence/outfile", "faces/tools", "internal/background", "internal/devices", "internal/lazyregexp",
+		"internal/owner", "primitives/fault", "runtime",
 	},
 	"internal/background": {},
 	"internal/devices":    {},
