@@ -128,7 +128,7 @@ bench-drivers:
 	@dir="$$(mktemp -d)" && trap 'rm -rf "$$dir"' EXIT && \
 		{ $(GO) -C testdata/drivers build -o "$$dir/chromedp" . && export OUTRIDER_CHROMEDP="$$dir/chromedp" || true; } && \
 		{ $(GO) build -trimpath -o "$$dir/outrider" ./cmd/outrider && export OUTRIDER_PROGRAM="$$dir/outrider" || true; } && \
-		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core @playwright/mcp && export PLAYWRIGHT_DIR="$$dir" || true; } && \
+		{ npm install --silent --no-audit --no-fund --prefix "$$dir" playwright-core @playwright/mcp @playwright/cli agent-browser && export PLAYWRIGHT_DIR="$$dir" || true; } && \
 		OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" OUTRIDER_DRIVERS="$(abspath $(DRIVERS_PAGE))" OUTRIDER_DRIVERS_ABOUT="$(ABOUT)" \
 		$(GO) test -run '^$$' -bench Drivers -benchtime $(DRIVERS_ROUNDS)x -timeout 60m ./runtime/browser
 

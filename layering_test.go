@@ -334,7 +334,8 @@ var mayImport = map[string][]string{
 	},
 	"faces/provider/jcode": {"internal/background", "internal/lazyregexp", "faces/provider"},
 	"faces/shell": {
-		"faces/tools", "internal/background", "internal/devices", "internal/idempotency", "internal/lazyregexp",
+		"evidence/outfile", "faces/tools", "internal/background", "internal/devices", "internal/idempotency",
+		"internal/lazyregexp",
 		"internal/owner", "primitives/fault", "runtime",
 	},
 	"internal/background":  {},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/outrider-run/outrider/faces/shell"
 	"github.com/outrider-run/outrider/internal/owner"
+	"github.com/outrider-run/outrider/internal/ownfolder"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/primitives/plain"
 )
@@ -180,6 +181,10 @@ func (a *app) brief(f *fault.Error) {
 // showAnswer prints what came of a step: with --json its result on one line, else its text.
 func (a *app) showAnswer(answer shell.Answer) error {
 	result, err := answer.Take()
+	var f *fault.Error
+	if err != nil && !errors.As(err, &f) {
+		return &exit{exitEnvironment, fault.New(fault.CapabilityUnavailable, "the file is not written: %v", err)}
+	}
 	if err != nil {
 		return err
 	}
@@ -288,6 +293,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 			ctx, cancel := a.bounded(cmd.Context())
 			defer cancel()
 			list := shell.Sessions(ctx)
+			ownfolder.Sweep("", downloadsPrefix)
 			if a.json {
 				a.printJSON(map[string]any{"ok": true, "sessions": append([]shell.Info{}, list...)})
 				return nil

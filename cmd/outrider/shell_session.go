@@ -55,12 +55,20 @@ func (a *app) shellSessionCommand() *cobra.Command {
 	return cmd
 }
 
+// downloadsPrefix begins the names of folders with the downloads of a session.
+const downloadsPrefix = "outrider-downloads-"
+
 // serveSession serves a live session until it ends.
 func (a *app) serveSession(ctx context.Context, s shell.Session, own owner.Process, times sessionTimes) error {
+	unlock, err := s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	a.atEnd = append(a.atEnd, unlock) // after all else: who closes the session waits for it
 	settings := a.hostSettings()
 	settings.face = true
 	if settings.downloadDir == "" { // what a command asks for is copied from here
-		folder, remove, err := ownfolder.New("", "outrider-downloads-")
+		folder, remove, err := ownfolder.New("", downloadsPrefix)
 		if err != nil {
 			return err
 		}

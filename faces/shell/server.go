@@ -52,14 +52,9 @@ type Server struct {
 // ServeMCP serves one client, one message a line, until in or ctx ends.
 type ServeMCP func(ctx context.Context, in io.Reader, out io.Writer) error
 
-// Serve serves the session until ctx ends, somebody closes it, nobody has used it for its time, or its owner has been
-// gone for Linger. ready is called when commands can connect.
+// Serve serves the session, whose lock this process has, until ctx ends, somebody closes it, nobody has used it for
+// its time, or its owner has been gone for Linger. ready is called when commands can connect.
 func (s *Server) Serve(ctx context.Context, ready func()) error {
-	unlock, err := s.Session.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	l, err := background.ListenUnix(ctx, s.Session.Socket())
 	if err != nil {
 		return err

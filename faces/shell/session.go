@@ -88,9 +88,9 @@ func (s Session) remove() error {
 	return errors.Join(background.Remove(s.Socket()), background.Remove(s.Log()))
 }
 
-// lock makes this process the one that serves the session. It waits for one that is just ending, not for one that
-// serves.
-func (s Session) lock(ctx context.Context) (unlock func(), err error) {
+// Lock makes this process the one that serves the session, until unlock: commands that end the session wait for that.
+// It waits for one that is just ending, not for one that serves.
+func (s Session) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := background.PrivateFolder(s.folder); err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s Session) lock(ctx context.Context) (unlock func(), err error) {
 // Two that are started at once are one session.
 func (s Session) Start(ctx context.Context, args []string) error {
 	if err := background.PrivateFolder(s.folder); err != nil {
-		return fault.Wrap(fault.CapabilityUnavailable, err, "the folder of the sockets")
+		return fault.New(fault.CapabilityUnavailable, "the folder of the sockets: %v", err)
 	}
 	err := background.Start(ctx, args, s.Log())
 	if err == nil {
@@ -132,7 +132,7 @@ func (s Session) Start(ctx context.Context, args []string) error {
 		background.Until(waiting, func() bool { return background.Answers(waiting, s.Socket()) }) == nil {
 		return nil
 	}
-	return fault.Wrap(fault.BrowserFailed, err, "the session %s did not start", s.Name)
+	return fault.New(fault.BrowserFailed, "the session %s did not start: %v", s.Name, err)
 }
 
 // Open reports whether a process serves the session.

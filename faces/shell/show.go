@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/primitives/fault"
 )
 
 // Take is the result of a step as members. What a command asked to save is in its file then, and the result names it.
+// An error that is no fault is of that file.
 func (a Answer) Take() (map[string]any, error) {
 	result := map[string]any{}
 	d := json.NewDecoder(bytes.NewReader(a.Result))
@@ -31,7 +33,7 @@ func (a Answer) Take() (map[string]any, error) {
 	}
 	file, err := a.save(result)
 	if err != nil {
-		return nil, fault.Wrap(fault.InvalidInput, err, "the file cannot be written")
+		return nil, fmt.Errorf("%s: %w", a.Step.Line, err)
 	}
 	for _, name := range []string{"base64", "resource", "path"} {
 		delete(result, name)
@@ -56,14 +58,14 @@ func oneElement(result map[string]any) error {
 func (a Answer) save(result map[string]any) (string, error) {
 	to := a.Step.Save
 	if len(a.Image) > 0 {
-		return to, os.WriteFile(to, a.Image, 0o644) //nolint:gosec // a file that the user asked for
+		return to, outfile.Write(to, a.Image, 0o644)
 	}
 	if text, ok := result["base64"].(string); ok {
 		content, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
 			return "", err
 		}
-		return to, os.WriteFile(to, content, 0o644) //nolint:gosec // a file that the user asked for
+		return to, outfile.Write(to, content, 0o644)
 	}
 	from, _ := result["path"].(string)
 	if from == "" {
@@ -72,24 +74,15 @@ func (a Answer) save(result map[string]any) (string, error) {
 	if info, err := os.Stat(to); err == nil && info.IsDir() {
 		to = filepath.Join(to, filepath.Base(from))
 	}
-	return to, copyFile(from, to)
-}
-
-func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
+	return to, outfile.Fill(to, 0o644, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	_, err = io.Copy(out, in)
-	if closing := out.Close(); err == nil {
-		err = closing
-	}
-	return err
+	})
 }
 
 // Print returns an answer as text for a person or a model. result is that of Take.

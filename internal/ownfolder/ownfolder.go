@@ -21,12 +21,7 @@ func New(base, prefix string) (dir string, remove func(), err error) {
 	if base == "" {
 		base = os.TempDir()
 	}
-	entries, _ := os.ReadDir(base) // a base that cannot be read may be written to
-	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
-			sweep(filepath.Join(base, e.Name()))
-		}
-	}
+	Sweep(base, prefix)
 	for range 3 { // another process may have swept it before it was locked
 		dir, err = os.MkdirTemp(base, prefix)
 		if err != nil {
@@ -50,6 +45,20 @@ func New(base, prefix string) (dir string, remove func(), err error) {
 		err = errors.New("others swept it")
 	}
 	return "", nil, fmt.Errorf("making a folder of its own: %w", err)
+}
+
+// Sweep removes the folders below base whose name begins with prefix and whose process was killed. An empty base is the
+// system's folder for such.
+func Sweep(base, prefix string) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	entries, _ := os.ReadDir(base) // a base that cannot be read may be written to
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
+			sweep(filepath.Join(base, e.Name()))
+		}
+	}
 }
 
 // sweep removes the folder of a process that does not live.

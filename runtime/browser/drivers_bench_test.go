@@ -134,6 +134,17 @@ func BenchmarkDrivers(b *testing.B) {
 	for _, server := range others[2:] {
 		server.does = []string{"navigate", "first", "click", "fill", "snapshot", "cold"}
 	}
+	commands := []*driver{
+		byCommand(b, "outrider by command", absent("OUTRIDER_PROGRAM", "its program was not built"), "outrider",
+			os.Getenv("OUTRIDER_PROGRAM")),
+	}
+	for _, name := range []string{"playwright-cli", "agent-browser"} {
+		commands = append(commands, byCommand(
+			b, name, absent("PLAYWRIGHT_DIR", "npm is not there, or could not install it"), name,
+			filepath.Join(os.Getenv("PLAYWRIGHT_DIR"), "node_modules", ".bin", name),
+		))
+	}
+	others = append(others, commands...)
 	base := peerServer(b)
 	p := &benchTab{b: b, ctx: b.Context(), reg: catalog.Standard(), base: base, tab: browsertest.Tab(b)}
 	table := &driverTable{}
@@ -371,6 +382,17 @@ func packageVersion(folder, name string) string {
 	return p.Version
 }
 
+// byCommand is a program that is run anew for each operation, and has a session that stays.
+func byCommand(b *testing.B, name, absent, kind, program string) *driver {
+	found, err := launch.Find("", "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := startDriver(b, name, absent, "node", "../../testdata/drivers/shell.mjs", kind, program, found.Path)
+	d.does = []string{"click"}
+	return d
+}
+
 func names(drivers []*driver) []string {
 	var out []string
 	for _, d := range drivers {
@@ -442,6 +464,7 @@ func (t *driverTable) markdown(program string, others []*driver) []byte {
 - *First snapshot* is the first call in a document that a navigation has just brought.
 - Over MCP a call goes to a server of its own process: `+"`outrider mcp`"+` and Playwright's. There a click says what
   followed, and Outrider waits for that; a snapshot is cut to what an agent can read.
+- By command a click is one run of the program, from its start to its end, in a session that stays.
 - *Late element* is the time from the insertion of an element to the answer of the call that waits for it.
 - Playwright waits for `+"`load`"+
 		` and for the actions that a click starts. Outrider does a hit test before and during it.

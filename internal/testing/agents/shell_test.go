@@ -138,7 +138,7 @@ func shellDrivers(ctx context.Context, t *testing.T, root, bin string) []*driver
 		{
 			dialect: outriderShell{},
 			name:    "outrider",
-			who:     "e",
+			who:     "a",
 			command: []string{"sh"},
 			guide:   []string{"-c", "outrider skill"},
 			ends:    []string{"-c", "outrider close"},
@@ -149,7 +149,7 @@ func shellDrivers(ctx context.Context, t *testing.T, root, bin string) []*driver
 		{
 			dialect: playwrightShell{},
 			name:    "playwright-cli",
-			who:     "f",
+			who:     "b",
 			command: []string{"sh"},
 			guide:   []string{"-c", "playwright-cli --help"},
 			begins:  []string{"-c", "playwright-cli open --config " + settings},
@@ -159,7 +159,7 @@ func shellDrivers(ctx context.Context, t *testing.T, root, bin string) []*driver
 		{
 			dialect: agentBrowser{},
 			name:    "agent-browser",
-			who:     "g",
+			who:     "c",
 			command: []string{filepath.Join(bin, "agent-browser")},
 			guide:   []string{"skills", "get", "core"},
 			ends:    []string{"close"},
