@@ -81,7 +81,7 @@ func (c *Call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 	}
 	set(args, "ref", in.Ref)
 	set(args, "since", in.Since)
-	if in.Ref == "" {
+	if in.Ref == "" && in.MaxTokens == 0 { // who says how much gets all that fits
 		args["brief"] = true
 	}
 	if in.InteractiveOnly {
@@ -109,7 +109,7 @@ func (c *Call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 	}
 	terse(result)
 	if result["brief"] == true {
-		result["brief"] = "read, find or a ref shows what … stands for"
+		result["brief"] = "read, find, a ref or max_tokens shows what … stands for"
 	}
 	gone := passedMessages(result)
 	in.MaxTokens = in.tokens() - EstimateTokens(gone)
@@ -214,7 +214,7 @@ func (s *Set) cutToFit(p page, address string, result map[string]any, in snapsho
 	case in.Find != "":
 		out["next"] = "name more words of the row"
 	case result["brief"] != nil && result["delta"] == nil: // its lines are not those that offset counts
-		out["next"] = "ask with the ref of a row, or with find"
+		out["next"] = "ask with the ref of a row, with find, or with max_tokens"
 	case in.Since == "" || result["delta"] == nil:
 		out["offset"] = in.Offset + shown
 		out["next"] = "ask again with this offset, with the ref of a row, or with find"
