@@ -3291,6 +3291,9 @@ func PageSnapshot(ctx context.Context, c Caller, arguments PageSnapshotArgs) (*P
 
 // PageSnapshotArgs are the arguments of [PageSnapshot].
 type PageSnapshotArgs struct {
+	// Of a long outline, tell the first of many rows of a kind and the beginnings
+	// of long texts. With compact.
+	Brief bool `json:"brief,omitempty"`
 	// One line for each row of a table, item of a list and list of choices, refs
 	// only where something can be done, what scrolls and what lies below the
 	// viewport. For format text.
@@ -3339,6 +3342,8 @@ type PageSnapshotResult struct {
 		Px   int    `json:"px"`
 		From string `json:"from"`
 	} `json:"below"`
+	// Rows or ends of texts are left out because brief was asked for.
+	Brief bool `json:"brief"`
 	Delta *struct {
 		Added   int    `json:"added"`
 		Changed int    `json:"changed"`

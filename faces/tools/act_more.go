@@ -92,6 +92,14 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 			args["effects"] = actEffects
 		}
 		value, r, err := c.do(ctx, p, name, args, in.where)
+		if err != nil && name == "page.select" && err.Evidence["suggests"] == true { // any text will do
+			name = "text.insert"
+			delete(args, "label")
+			args["text"] = strings.Join(f.options(), ", ")
+			args["mode"] = "replace"
+			args["drawn"] = true
+			value, r, err = c.do(ctx, p, name, args, in.where)
+		}
 		if err != nil && name == "page.select" && err.Evidence["reason"] == "not_a_list" {
 			list := in
 			list.Ref, list.Options = controls[i].Ref, f.options()

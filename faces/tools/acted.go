@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/outrider-run/outrider/runtime"
 )
@@ -240,7 +241,6 @@ func (c *Call) report(in actIn, p page, r runtime.Reply, value json.RawMessage) 
 	var result struct {
 		Target *effectElement `json:"target"`
 		Drop   *effectElement `json:"drop_target"`
-		Method string         `json:"input_method"`
 		insertedText
 		Frame *struct {
 			URL string `json:"url"`
@@ -261,9 +261,6 @@ func (c *Call) report(in actIn, p page, r runtime.Reply, value json.RawMessage) 
 		}
 		out.More[name] = v
 	}
-	if in.Action == "fill" && result.Method != "" {
-		out.Did += " by " + result.Method
-	}
 	if frame := result.Frame; frame != nil {
 		delete(out.More, "frame")
 		out.Did += " in the frame " + cutMiddle(frame.URL)
@@ -283,11 +280,22 @@ func (c *Call) report(in actIn, p page, r runtime.Reply, value json.RawMessage) 
 		}
 		c.tellLater(p, f.Earlier)
 		f.Earlier = nil
-		out.Followed, out.seen = f.lines(p, result.Target), f
+		out.Followed, out.seen = slices.DeleteFunc(f.lines(p, result.Target), func(line string) bool {
+			return in.holdsText(result.Target, line) // the line about the act says it
+		}), f
 	}
 	out.Followed = append(out.Followed, result.notes()...)
 	out.NotKept = result.Unchanged && !f.elsewhere()
 	return out
+}
+
+// holdsText reports whether a line says that the control which was filled holds as much as it was given.
+func (in actIn) holdsText(target *effectElement, line string) bool {
+	if in.Action != "fill" || in.Text == nil || target == nil {
+		return false
+	}
+	given := len(utf16.Encode([]rune(*in.Text)))
+	return line == fmt.Sprintf("%s holds %d characters", target, given)
 }
 
 func empty(v any) bool {
@@ -340,12 +348,22 @@ const showsText, changedNodes = "shows ", "the page changed"
 func (f followed) lines(p page, target *effectElement) []string {
 	out := f.seen(p, target)
 	switch {
+	case len(out) == 0 && len(f.Unseen) > 0 && !slices.ContainsFunc(f.Unseen, notReplaced):
+		return []string{"the document of a frame was replaced"}
 	case len(out) == 0 && len(f.Unseen) > 0:
 		return []string{"what followed could not be seen: " + strings.Join(f.Unseen, ", ")}
 	case len(out) == 0:
 		return []string{fmt.Sprintf("nothing observed within %d ms", f.WindowMS)}
 	}
 	return out
+}
+
+// notReplaced reports whether a document is unseen for another reason than that another one took its place.
+func notReplaced(why string) bool { return why != "a document that was replaced" }
+
+// inFrame reports whether a request brought a document, and not that of the page or of another one.
+func (f followed) inFrame(kind string, status int) bool {
+	return kind == "document" && status/100 == 2 && status < 204 && f.URL == nil && len(f.Tabs)+len(f.Downloads) == 0
 }
 
 // seen lists the effects, the weightiest first.
@@ -429,6 +447,8 @@ func (f followed) seen(p page, target *effectElement) []string {
 				add("%s %s was answered with %d, so no document came", x.Method, cutMiddle(x.URL), x.Status)
 			case x.Type == "document" && x.Error == "net::ERR_ABORTED" && f.URL == nil && len(f.Downloads) == 0:
 				add("%s %s brought no document: %s", x.Method, cutMiddle(x.URL), noDocument(x.URL))
+			case x.Error == "" && f.inFrame(x.Type, x.Status):
+				add("a frame went to %s", cutMiddle(x.URL))
 			case x.Error != "" && x.Error != "net::ERR_ABORTED":
 				add("%s %s failed: %s", x.Method, cutMiddle(x.URL), x.Error)
 			case x.Status >= 400:

@@ -81,6 +81,9 @@ func (c *Call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 	}
 	set(args, "ref", in.Ref)
 	set(args, "since", in.Since)
+	if in.Ref == "" && in.MaxTokens == 0 { // who says how much gets all that fits
+		args["brief"] = true
+	}
 	if in.InteractiveOnly {
 		args["interactive_only"] = true
 	}
@@ -105,6 +108,9 @@ func (c *Call) outline(ctx context.Context, p page, in snapshotIn) (map[string]a
 		result["text"] = textOf(delta, "text")
 	}
 	terse(result)
+	if result["brief"] == true {
+		result["brief"] = "read, find, a ref or max_tokens shows what … stands for"
+	}
 	gone := passedMessages(result)
 	in.MaxTokens = in.tokens() - EstimateTokens(gone)
 	c.set.cutToFit(p, r.URL, result, in)
@@ -207,6 +213,8 @@ func (s *Set) cutToFit(p page, address string, result map[string]any, in snapsho
 	switch {
 	case in.Find != "":
 		out["next"] = "name more words of the row"
+	case result["brief"] != nil && result["delta"] == nil: // its lines are not those that offset counts
+		out["next"] = "ask with the ref of a row, with find, or with max_tokens"
 	case in.Since == "" || result["delta"] == nil:
 		out["offset"] = in.Offset + shown
 		out["next"] = "ask again with this offset, with the ref of a row, or with find"
@@ -372,7 +380,7 @@ func heading(result map[string]any, mark string) string {
 	if page == "" || address == "" {
 		return ""
 	}
-	head := "[" + page + " " + strings.Join(strings.Fields(address), "%20")
+	head := "[" + page + " " + cutMiddle(strings.Join(strings.Fields(address), "%20"))
 	if title, _ := result["title"].(string); title != "" && result["delta"] == nil {
 		head += " " + quote(title, 100)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -155,6 +156,9 @@ func (c *Call) doSteps(ctx context.Context, p page, steps []preparedStep) (*Answ
 		if address, ok := out.Result["url"]; ok {
 			result["url"] = address
 		}
+		if i > 0 && steps[i-1].name == "navigate" && headedBy(out) {
+			lines[i-1] = fmt.Sprintf("%d navigate: %s", i-1, besideHeading(results[i-1]))
+		}
 		lines = append(lines, fmt.Sprintf("%d %s: %s", i, one.name, stepLine(one.tool, out)))
 		delete(out.Result, "page")
 		results = append(results, out.Result)
@@ -169,4 +173,24 @@ func stepLine(t *Tool, out *Answer) string {
 		return out.Shown()
 	}
 	return strings.ReplaceAll(out.Shown(), "\n", "; ")
+}
+
+// headedBy reports whether the text of an answer has the page, its address and its title above it.
+func headedBy(out *Answer) bool {
+	heads := strings.Contains(out.Text, "data, not instructions")
+	return heads && out.Result["url"] != nil && out.Result["title"] != nil
+}
+
+// besideHeading is what a navigation tells beside what stands above the text after it.
+func besideHeading(result any) string {
+	members, _ := result.(map[string]any)
+	rest := maps.Clone(members)
+	for _, member := range headed {
+		delete(rest, member)
+	}
+	encoded, err := json.Marshal(rest)
+	if err != nil || len(rest) == 0 {
+		return "done"
+	}
+	return string(encoded)
 }

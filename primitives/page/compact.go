@@ -128,32 +128,109 @@ func (r outlineRow) line() string {
 func compact(rows []treeRow) []treeRow {
 	out := make([]treeRow, 0, len(rows))
 	for i := 0; i < len(rows); {
-		end := i + 1
-		for end < len(rows) && rows[end].depth > rows[i].depth {
-			end++
-		}
+		end := endOf(rows, i)
 		r := parseRow(rows[i].text)
-		line, merged := r.line(), false
-		switch r.role {
-		case "text":
-			line = string(bytes.TrimPrefix(rows[i].text, []byte("- ")))
-		case "row":
-			line, merged = r.orOwn(r.cells(rows[i+1 : end]))
-		case "listitem", "paragraph", "cell", "heading", "definition", "blockquote":
-			line, merged = r.orOwn(r.inline(rows[i+1 : end]))
-		case "combobox":
-			line, merged = r.orOwn(r.choices(rows[i+1 : end]))
-		case "canvas":
-			line += " [opaque]"
+		inside := rows[i+1 : end]
+		if r.role == "text" && partsOnly(r.content) {
+			i++
+			continue
 		}
-		out = append(out, treeRow{depth: rows[i].depth, text: []byte("- " + line), key: r.ref})
+		line, merged := r.compact(inside, false)
+		row := treeRow{depth: rows[i].depth, text: []byte("- " + line), key: r.ref}
+		if len(line) > longText && r.role != "heading" {
+			short, _ := r.compact(inside, true)
+			if len(short) < len(line) {
+				row.short = []byte("- " + short)
+			}
+		}
+		out = append(out, row)
 		if merged {
 			i = end
 		} else {
 			i++
 		}
 	}
+	return withoutLoneLists(out)
+}
+
+// withoutLoneLists leaves out the rows of lists that are all there is of what they are in: it stands for them.
+func withoutLoneLists(rows []treeRow) []treeRow {
+	out := make([]treeRow, 0, len(rows))
+	var add func(inside []treeRow, up int, within bool)
+	add = func(inside []treeRow, up int, within bool) {
+		for i := 0; i < len(inside); {
+			end := endOf(inside, i)
+			row := inside[i]
+			deeper := inside[i+1 : end]
+			alone := within && i == 0 && end == len(inside)
+			if alone && len(deeper) > 0 && parseRow(row.text).line() == "list [ref="+row.key+"]" {
+				add(deeper, up+1, true)
+			} else {
+				row.depth -= up
+				out = append(out, row)
+				add(deeper, up, true)
+			}
+			i = end
+		}
+	}
+	add(rows, 0, false)
 	return out
+}
+
+// compact is a row on one line, with what is in it where merged says so. cut leaves the beginnings of long texts.
+func (r outlineRow) compact(inside []treeRow, cut bool) (line string, merged bool) {
+	if cut && r.hasContent {
+		r.content = cutWords(r.content, longText)
+	}
+	switch r.role {
+	case "row":
+		return r.orOwn(r.cells(inside, cut))
+	case "listitem":
+		if only, ok := r.onlyControl(inside); ok {
+			return only, true
+		}
+		return r.orOwn(r.inline(inside, cut))
+	case "paragraph", "cell", "heading", "definition", "blockquote":
+		return r.orOwn(r.inline(inside, cut))
+	case "combobox":
+		return r.orOwn(r.choices(inside))
+	case "canvas":
+		return r.line() + " [opaque]", false
+	}
+	return r.line(), false
+}
+
+// endOf is where the rows end that are in a row.
+func endOf(rows []treeRow, at int) int {
+	end := at + 1
+	for end < len(rows) && rows[end].depth > rows[at].depth {
+		end++
+	}
+	return end
+}
+
+// partsOnly reports whether a text only parts what stands before it from what comes after.
+func partsOnly(text string) bool {
+	return text != "" && strings.Trim(text, " |/\\·•›»>,;:") == ""
+}
+
+// onlyControl is the control that is all of an item of a list: its role says enough.
+func (r outlineRow) onlyControl(inside []treeRow) (string, bool) {
+	if !r.idle() || r.name != "" || r.marks != "" || r.hasContent {
+		return "", false
+	}
+	line := ""
+	for i, row := range inside {
+		in := parseRow(row.text)
+		switch {
+		case in.role == "text" && partsOnly(in.content):
+		case line != "", in.ref == "", in.idle(), endOf(inside, i) > i+1:
+			return "", false
+		default:
+			line = in.line()
+		}
+	}
+	return line, line != ""
 }
 
 // orOwn is a line for a row and what is in it, or that of the row alone where what is in it
@@ -167,7 +244,7 @@ func (r outlineRow) orOwn(line string, merged bool) (string, bool) {
 
 // cells is a row of a table on one line, its cells parted by bars. merged is false where
 // it is too much for a line.
-func (r outlineRow) cells(inside []treeRow) (line string, merged bool) {
+func (r outlineRow) cells(inside []treeRow, cut bool) (line string, merged bool) {
 	if len(inside) == 0 {
 		return r.line(), true
 	}
@@ -181,7 +258,7 @@ func (r outlineRow) cells(inside []treeRow) (line string, merged bool) {
 		cell := parseRow(inside[i].text)
 		text, ok := cell.line(), true
 		if cellRoles[cell.role] {
-			text, ok = cell.pieces(inside[i+1 : end])
+			text, ok = cell.pieces(inside[i+1:end], cut)
 			if cell.role == "columnheader" {
 				headers++
 			}
@@ -202,7 +279,10 @@ func (r outlineRow) cells(inside []treeRow) (line string, merged bool) {
 
 // pieces is a cell: its text, or what can be used in it. A name that has the text in it
 // stands for both.
-func (r outlineRow) pieces(inside []treeRow) (string, bool) {
+func (r outlineRow) pieces(inside []treeRow, cut bool) (string, bool) {
+	if cut {
+		r.content = cutWords(r.content, longText)
+	}
 	own := strings.TrimSpace(r.name + r.marks)
 	switch {
 	case r.role == "gridcell" && r.ref == "" && r.marks == "": // it takes no focus and no click
@@ -217,13 +297,13 @@ func (r outlineRow) pieces(inside []treeRow) (string, bool) {
 	default:
 		own = r.content
 	}
-	text, ok := joined(inside)
+	text, ok := joined(inside, cut)
 	return strings.TrimSpace(own + " " + text), ok
 }
 
 // inline is an item of a list, or the like, with what is in it on one line.
-func (r outlineRow) inline(inside []treeRow) (string, bool) {
-	text, ok := joined(inside)
+func (r outlineRow) inline(inside []treeRow, cut bool) (string, bool) {
+	text, ok := joined(inside, cut)
 	if !ok {
 		return "", false
 	}
@@ -265,7 +345,7 @@ func (r outlineRow) bounded(text string) (string, bool) {
 
 // joined is rows on one line; ok is false where they are no plain sequence of texts and
 // controls.
-func joined(rows []treeRow) (text string, ok bool) {
+func joined(rows []treeRow, cut bool) (text string, ok bool) {
 	if len(rows) > compactPieces {
 		return "", false
 	}
@@ -274,11 +354,12 @@ func joined(rows []treeRow) (text string, ok bool) {
 		r := parseRow(row.text)
 		inner := i+1 < len(rows) && rows[i+1].depth > row.depth
 		switch {
+		case r.role == "text" && partsOnly(r.content):
 		case r.role == "text":
-			pieces = append(pieces, r.content)
+			pieces = append(pieces, r.piece(i, cut))
 		case r.role == "paragraph" && r.idle() && r.name == "" && r.marks == "":
 			if r.content != "" {
-				pieces = append(pieces, r.content)
+				pieces = append(pieces, r.piece(i, cut))
 			}
 		case inner, r.role == "list", r.role == "table", r.role == "iframe", r.role == "listitem", r.role == "row",
 			r.role == "heading", r.role == "option":
@@ -288,4 +369,15 @@ func joined(rows []treeRow) (text string, ok bool) {
 		}
 	}
 	return strings.Join(pieces, " "), true
+}
+
+// piece is the text of a row as one of several. The first of them says what it is about.
+func (r outlineRow) piece(place int, cut bool) string {
+	switch {
+	case !cut:
+		return r.content
+	case place == 0:
+		return cutWords(r.content, longText)
+	}
+	return cutWords(r.content, longPiece)
 }

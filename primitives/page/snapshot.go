@@ -16,6 +16,7 @@ type pageSnapshotIn struct {
 	InteractiveOnly bool             `json:"interactive_only"`
 	URLs            bool             `json:"urls"`
 	Compact         bool             `json:"compact"`
+	Brief           bool             `json:"brief"`
 	Siblings        bool             `json:"siblings"`
 	Hints           bool             `json:"hints"`
 	MaxNodes        *int             `json:"max_nodes"`
@@ -36,6 +37,7 @@ type pageSnapshotOut struct {
 	Nodes     []json.RawMessage `json:"nodes,omitzero"`
 	Delta     *snapshotDelta    `json:"delta,omitempty"`
 	Truncated bool              `json:"truncated"`
+	Brief     bool              `json:"brief,omitempty"`
 	LeftOut   *snapshotLeftOut  `json:"left_out,omitempty"`
 	Below     *below            `json:"below,omitempty"`
 	Missed    []missedFrame     `json:"missed_frames,omitempty"`
@@ -122,7 +124,8 @@ var pageSnapshot = primitives.Define("page.snapshot", func(
 	out.ID = p.Refs().Keep(kept)
 	switch {
 	case then != nil:
-		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes())
+		out.Delta = compareSnapshots(in.Since, then, kept, in.maxBytes(), in.briefly())
+		out.Brief = out.Delta.brief
 		if n := out.Delta.omitted; n > 0 {
 			out.Truncated = true
 			out.LeftOut = &snapshotLeftOut{
@@ -138,6 +141,9 @@ var pageSnapshot = primitives.Define("page.snapshot", func(
 			out.Nodes[i] = r.object()
 		}
 	default:
+		if in.briefly() {
+			rows, out.Brief = briefOf(rows).rows(rows)
+		}
 		text := outline(rows)
 		out.Text = &text
 	}
@@ -175,6 +181,11 @@ func (in *pageSnapshotIn) about() string {
 		"%s|%s|%t|%t|%t|%t|%t|%t|%d",
 		in.Ref, loc, in.InteractiveOnly, in.URLs, in.Compact, in.Siblings, in.Hints, in.Format == "json", in.Offset,
 	)
+}
+
+// briefly reports whether the answer is a brief outline.
+func (in *pageSnapshotIn) briefly() bool {
+	return in.Brief && in.Compact && !in.InteractiveOnly && in.Format != "json" && in.Offset == 0
 }
 
 // cut keeps the rows that the limits of nodes and bytes let through, at least

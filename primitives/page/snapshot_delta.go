@@ -81,13 +81,18 @@ type snapshotDelta struct {
 	// them stands above it without a mark.
 	Text string `json:"text"`
 
-	omitted int // differences that Text has no room for
+	omitted int  // differences that Text has no room for
+	brief   bool // of what is new, Text has what is in a brief outline
 }
 
 // compareSnapshots reports the differences in at most so many bytes. Where one of the
 // two snapshots ends before its page does, rows beyond the last common one are left out.
-func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshotDelta {
+func compareSnapshots(since string, then, now *keptSnapshot, most int, briefly bool) *snapshotDelta {
 	d := &snapshotDelta{Since: since}
+	var less brief
+	if briefly {
+		less = briefOf(now.rows)
+	}
 	var b strings.Builder
 	line := func(mark byte, r treeRow) {
 		if b.Len() > 0 && b.Len()+len(r.text)+2*r.depth+3 > most {
@@ -113,6 +118,19 @@ func compareSnapshots(since string, then, now *keptSnapshot, most int) *snapshot
 			written[in] = true
 		}
 		row := now.rows[i]
+		if mark == '+' {
+			in, told := less.row(row, i)
+			d.brief = d.brief || !told || in != nil
+			if in != nil {
+				line(mark, *in)
+			}
+			if !told {
+				return
+			}
+			if less.cut && row.short != nil {
+				row.text = row.short
+			}
+		}
 		if note != "" {
 			row.text = append(bytes.Clone(row.text), note...)
 		}

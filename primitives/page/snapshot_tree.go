@@ -37,6 +37,7 @@ type treeRow struct {
 	depth int
 	text  []byte
 	key   string // its ref, before its text was made compact; "" where nobody has looked
+	short []byte // the text with the beginnings of its long texts, nil where it has none
 }
 
 // object is the row with its depth.

@@ -147,6 +147,8 @@ function drawnChoices(control, names) {
     shown: nearestOptions(options, names),
     count: options.length,
     typed: input ? refOf(input) : undefined,
+    // The browser's own list of suggestions: it may hold any text.
+    suggests: tagOf(control) === 'input' && hasAttribute(control, 'list') ? true : undefined,
     expanded: attributeOf(control, 'aria-expanded') === 'true'
   };
 }
