@@ -156,3 +156,15 @@ func TestCancelledAtRandomLong(t *testing.T) {
 	t.Logf("%d were cancelled: median %v, 99 %% %v, 99.9 %% %v, last %v; %d later than 50 ms",
 		len(late), at(0.5), at(0.99), at(0.999), at(1), over)
 }
+
+// A context that has a deadline and is cancelled before it ends its call then.
+func TestCancelledBeforeItsDeadline(t *testing.T) {
+	tab := locatorTab(t, "")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	time.AfterFunc(300*time.Millisecond, cancel)
+	began := time.Now()
+	_, err := tab.ByRole("button", "None").Text(ctx)
+	if !errors.Is(err, context.Canceled) || time.Since(began) > 10*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+}

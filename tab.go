@@ -235,8 +235,8 @@ func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool)
 		// a context that is cancelled ends the call from here.
 		running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		defer cancel()
-		stop := context.AfterFunc(ctx, func() {
-			if errors.Is(ctx.Err(), context.Canceled) {
+		stop := context.AfterFunc(own, func() {
+			if errors.Is(own.Err(), context.Canceled) {
 				cancel()
 			}
 		})

@@ -53,6 +53,7 @@ func (e Expectation) judge(
 		want = "not " + want
 	}
 	for {
+		began := time.Now() // on a busy machine one look may take all of the patience
 		found, err := e.target.Locator.Changed(ctx, what, state, max(0, time.Until(until)))
 		switch {
 		case err != nil && time.Now().Before(until) && again(err):
@@ -65,7 +66,7 @@ func (e Expectation) judge(
 		if ok {
 			return
 		}
-		if time.Now().After(until) || found.State == state {
+		if began.After(until) || found.State == state {
 			t.Fatalf("%s\n\texpected %s\n\tfound    %s%s", e.target, want, got, nearest(found.Looked))
 		}
 		state = found.State

@@ -97,13 +97,19 @@ func (e PageExpectation) Title(want string) {
 	})
 }
 
-// ofDocument is changed for until: it waits for a change of the document.
+// ofDocument is changed for until: it waits for a change of the document. What was judged last has begun after the end
+// of the patience: on a busy machine one look may take all of it.
 func (p *Page) ofDocument() (changed func() bool) {
 	until := time.Now().Add(p.Patience)
 	state := ""
+	over := false
 	return func() bool {
-		if time.Now().After(until) {
+		if over {
 			return false
+		}
+		over = time.Now().After(until)
+		if over {
+			return true
 		}
 		ctx, cancel := p.within(p.Patience)
 		defer cancel()

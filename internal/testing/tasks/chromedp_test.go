@@ -14,7 +14,7 @@ import (
 	"github.com/outrider-run/outrider/client"
 )
 
-// The tasks of chromedp's docs/API.md. As there, the browser has started, and each error is looked at.
+// The tasks of chromedp's API.md. As there, the browser has started, and each error is looked at.
 
 //task:chromedp/1 navigate and read a value
 func chromedpNavigate(ctx context.Context, tab *outrider.Tab, site string) error {

@@ -237,7 +237,7 @@ func countPlaywright(t *testing.T, out map[string]int) {
 // countChromedp counts the first snippet of each example, that of the new code.
 func countChromedp(t *testing.T, out map[string]int) {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(module(t, "github.com/chromedp/chromedp@v0.23.0"), "docs/API.md"))
+	page, err := os.ReadFile(filepath.Join(module(t, "github.com/chromedp/chromedp@v0.23.0"), "docs", "API.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
