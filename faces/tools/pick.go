@@ -62,11 +62,33 @@ func (c *Call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, run
 			args["effects"] = actEffects
 		}
 		value, r, err = c.do(ctx, p, "pointer.click", args, in.where)
+		if err != nil && err.Code == fault.ElementStale && err.Evidence["input_sent"] != true {
+			// A list may be drawn anew while it opens. Nothing was clicked, so the option is looked for again.
+			args["ref"], err = c.optionAgain(ctx, p, in, control, before, i, err)
+			if err == nil {
+				value, r, err = c.do(ctx, p, "pointer.click", args, in.where)
+			}
+		}
 		if err != nil {
 			return value, r, err.With("option", option).With("chosen", in.Options[:i])
 		}
 	}
 	return value, r, nil
+}
+
+// optionAgain is the ref of an option that was drawn anew; else gone, which says that it is not there.
+func (c *Call) optionAgain(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int, gone *fault.Error,
+) (string, *fault.Error) {
+	now, err := c.drawn(ctx, p, in, control)
+	if err != nil {
+		return "", err
+	}
+	ref, err := now.choice(before, i)
+	if ref == "" && err == nil {
+		err = gone
+	}
+	return ref, err
 }
 
 // optionOf is the ref of a wanted option. The control is clicked when the list does not show it.
