@@ -106,6 +106,11 @@ func (c *Call) optionOf(
 	for range 2 {
 		open := now.Expanded
 		if _, _, err := c.do(ctx, p, "pointer.click", control, in.where); err != nil {
+			if err.Evidence["reason"] == "covered" {
+				if _, ref, _ := c.openedByKeys(ctx, p, in, control, before, i); ref != "" {
+					return ref, nil
+				}
+			}
 			return "", err
 		}
 		most := pickTime
@@ -127,10 +132,36 @@ func (c *Call) optionOf(
 			before.Choices[i] = nil // they went with the click, so they are its own
 		}
 	}
+	if now.Count <= before.Count && !now.Expanded && len(now.Near) == 0 {
+		listed, ref, opened := c.openedByKeys(ctx, p, in, control, before, i)
+		if ref != "" {
+			return ref, nil
+		}
+		if opened {
+			now = listed
+		}
+	}
 	if now.Typed == "" {
 		return "", now.noOption(before)
 	}
 	return c.typedOption(ctx, p, in, control, before, i, now)
+}
+
+// openedByKeys opens the list of a control with the keys that every such control has for it: a click did not, since
+// what has the focus is drawn as something else. It reports whether that showed more.
+func (c *Call) openedByKeys(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int,
+) (now drawnList, ref string, opened bool) {
+	if _, _, err := c.do(ctx, p, "dom.focus", control, in.where); err != nil {
+		return now, "", false
+	}
+	open := map[string]any{"key": "ArrowDown", "modifiers": []string{"Alt"}, "trusted": true}
+	if _, _, err := c.do(ctx, p, "keyboard.press", open, in.where); err != nil {
+		return now, "", false
+	}
+	never := func(drawnList) bool { return false }
+	now, ref, err := c.listed(ctx, p, in, control, before, i, typedFirst, never)
+	return now, ref, err == nil && now.Count > before.Count
 }
 
 // listed waits for a wanted option, until the list has no more to come.

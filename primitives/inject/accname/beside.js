@@ -393,6 +393,14 @@ function iconOf(node) {
 
 const namedByIcon = /^(?:button|link|menuitem|tab|generic|img|treeitem|listitem|cell)$/;
 
+/** innerLabel is the label of the one field in a list that a page draws, which has another name itself. */
+function innerLabel(node, role) {
+  if (role !== 'combobox' || isTextControl(node) || tagOf(node) === 'select') return '';
+  const fields = queryIn(node, 'input:not([type=hidden])');
+  const labels = fields.length === 1 ? labelsOf(fields[0]) : [];
+  return labels.length > 0 ? labelWords(textOf(labels[0])) : '';
+}
+
 const listNames = /^(?:combo ?box|list ?box|select|drop ?down|select ?box)$/i;
 
 /**
@@ -417,7 +425,7 @@ function standsBeside(node, role, name, known) {
   return cut(readable(node, () => {
     const own = tooltipWords(node);
     if (own !== '' || name !== '' && !file) return own;
-    if (field || file) return fieldText(node, role) || twinWords(node, role, known);
+    if (field || file) return innerLabel(node, role) || fieldText(node, role) || twinWords(node, role, known);
     return namedByIcon.test(role) ? iconOf(node) : '';
   }, ''), 120);
 }
