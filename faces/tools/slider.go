@@ -43,7 +43,7 @@ func (c *Call) slide(
 			With("reason", "out_of_range").With("least", least).With("most", most)
 	}
 	for range slideTries {
-		if now == want {
+		if same(now, want) {
 			break
 		}
 		was := now
@@ -55,12 +55,15 @@ func (c *Call) slide(
 			break
 		}
 	}
-	if now != want {
+	if !same(now, want) {
 		return nil, s.last, fault.New(fault.TargetNotEditable, "the slider has no step at this number").
 			With("reason", "not_kept").With("input_sent", true).With("holds", now)
 	}
 	return s.value, s.last, nil
 }
+
+// same reports whether two numbers differ by no more than what adding up steps does.
+func same(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // slider moves one slider by keys.
 type slider struct {
@@ -75,7 +78,7 @@ type slider struct {
 
 // look is what the slider holds and between what it lies.
 func (s *slider) look(ctx context.Context) (now, least, most float64, err *fault.Error) {
-	value, _, err := s.call.do(ctx, s.page, "locator.read", map[string]any{
+	value, r, err := s.call.do(ctx, s.page, "locator.read", map[string]any{
 		"locator": s.target, "limit": 1, "attributes": []string{"aria-valuenow", "aria-valuemin", "aria-valuemax"},
 	}, s.in.where)
 	if err != nil {
@@ -101,6 +104,9 @@ func (s *slider) look(ctx context.Context) (now, least, most float64, err *fault
 	now = number("aria-valuenow", math.NaN())
 	if math.IsNaN(now) {
 		return 0, 0, 0, no
+	}
+	if s.value == nil { // the answer where no key is needed
+		s.value, s.last = json.RawMessage("{}"), r
 	}
 	return now, number("aria-valuemin", 0), number("aria-valuemax", 100), nil
 }
