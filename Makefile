@@ -19,7 +19,7 @@ test quick test-long compare race: export GOFLAGS := -trimpath -ldflags=-w $(GOF
 BROWSERS = OUTRIDER_CHROMIUM="$$(scripts/ensure-chromium)" && OUTRIDER_HEADLESS_SHELL="$$(scripts/ensure-chromium shell)" && \
 	export OUTRIDER_CHROMIUM OUTRIDER_HEADLESS_SHELL
 
-.PHONY: help quick test-long axe repair drift record-packages learned init-pages demo test compare peers agents loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-heavy bench-growth lint generate check build install
+.PHONY: help quick test-long axe repair drift record-packages learned init-pages demo test compare peers agents widgets loaded race bench bench-browser bench-guard bench-ratios bench-drivers bench-heavy bench-growth lint generate check build install
 
 # help lists what make can do.
 help:
@@ -36,6 +36,7 @@ help:
 	@echo 'make bench          benchmarks; bench-browser, bench-guard, bench-ratios, bench-drivers, bench-heavy, bench-growth'
 	@echo 'make peers          compares with the upstream extension and bridge'
 	@echo 'make agents         scripted agents on applications of npm and PyPI'
+	@echo 'make widgets        tasks on widgets of libraries of npm'
 	@echo 'make drift repair record-packages learned init-pages axe   measures on packages of npm'
 
 demo:
@@ -89,6 +90,12 @@ peers:
 agents:
 	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
 		OUTRIDER_AGENTS=1 exec $(GO) test -count=1 -v -timeout 150m -run 'TestAgents|TestAgentsByShell|TestNamesOnApplications' ./internal/testing/agents
+
+# widgets does what people ask of widgets on components of npm, judged by each library's own model, and writes
+# docs/widgets.md.
+widgets:
+	@OUTRIDER_BROWSER="$$(scripts/ensure-chromium)" && export OUTRIDER_BROWSER && \
+		OUTRIDER_WIDGETS=1 exec $(GO) test -count=1 -v -timeout 120m -run TestWidgets ./internal/testing/widgets
 
 loaded:
 	@scripts/under-load $(BUSY) $(MAKE) test

@@ -177,6 +177,12 @@ var mayImport = map[string][]string{
 		"runtime/browser/launch", "faces/mcp", "primitives", "runtime",
 		"internal/testing/axtest", "internal/testing/runtimetest",
 	},
+	"internal/testing/npmtest": {},
+	// tests only: tasks on widgets of libraries
+	"internal/testing/widgets": {
+		"faces/mcp", "internal/testing/npmtest", "internal/testing/runtimetest", "runtime", "runtime/browser",
+		"runtime/browser/launch",
+	},
 	// tests only: what actions answer on pages that deceive them
 	"internal/testing/truth":  {},
 	"projection/expr":         {"internal/lazyregexp", "primitives/fault", "projection/expr/jsonata"},

@@ -15,6 +15,16 @@ import (
 func (c *Call) perform(
 	ctx context.Context, p page, in actIn, name string, args map[string]any,
 ) (json.RawMessage, runtime.Reply, *fault.Error) {
+	switch name {
+	case "page.select":
+		return c.choose(ctx, p, in.where, args)
+	case "text.insert":
+		value, r, err := c.do(ctx, p, name, args, in.where)
+		if err != nil {
+			value, r, err = c.slide(ctx, p, in, args, err)
+		}
+		return value, r, err
+	}
 	keys := keySequence(in.Key)
 	if in.Action != "press" || len(keys) < 2 {
 		return c.do(ctx, p, name, args, in.where)

@@ -91,7 +91,7 @@ func (c *Call) fillForm(ctx context.Context, p page, in actIn) (*Answer, *fault.
 		if i == len(fields)-1 {
 			args["effects"] = actEffects
 		}
-		value, r, err := c.do(ctx, p, name, args, in.where)
+		value, r, err := c.perform(ctx, p, in, name, args)
 		if err != nil && name == "page.select" && err.Evidence["suggests"] == true { // any text will do
 			name = "text.insert"
 			delete(args, "label")

@@ -62,11 +62,33 @@ func (c *Call) pick(ctx context.Context, p page, in actIn) (json.RawMessage, run
 			args["effects"] = actEffects
 		}
 		value, r, err = c.do(ctx, p, "pointer.click", args, in.where)
+		if err != nil && err.Code == fault.ElementStale && err.Evidence["input_sent"] != true {
+			// A list may be drawn anew while it opens. Nothing was clicked, so the option is looked for again.
+			args["ref"], err = c.optionAgain(ctx, p, in, control, before, i, err)
+			if err == nil {
+				value, r, err = c.do(ctx, p, "pointer.click", args, in.where)
+			}
+		}
 		if err != nil {
 			return value, r, err.With("option", option).With("chosen", in.Options[:i])
 		}
 	}
 	return value, r, nil
+}
+
+// optionAgain is the ref of an option that was drawn anew; else gone, which says that it is not there.
+func (c *Call) optionAgain(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int, gone *fault.Error,
+) (string, *fault.Error) {
+	now, err := c.drawn(ctx, p, in, control)
+	if err != nil {
+		return "", err
+	}
+	ref, err := now.choice(before, i)
+	if ref == "" && err == nil {
+		err = gone
+	}
+	return ref, err
 }
 
 // optionOf is the ref of a wanted option. The control is clicked when the list does not show it.
@@ -84,6 +106,11 @@ func (c *Call) optionOf(
 	for range 2 {
 		open := now.Expanded
 		if _, _, err := c.do(ctx, p, "pointer.click", control, in.where); err != nil {
+			if err.Evidence["reason"] == "covered" {
+				if _, ref, _ := c.openedByKeys(ctx, p, in, control, before, i); ref != "" {
+					return ref, nil
+				}
+			}
 			return "", err
 		}
 		most := pickTime
@@ -105,10 +132,36 @@ func (c *Call) optionOf(
 			before.Choices[i] = nil // they went with the click, so they are its own
 		}
 	}
+	if now.Count <= before.Count && !now.Expanded && len(now.Near) == 0 {
+		listed, ref, opened := c.openedByKeys(ctx, p, in, control, before, i)
+		if ref != "" {
+			return ref, nil
+		}
+		if opened {
+			now = listed
+		}
+	}
 	if now.Typed == "" {
 		return "", now.noOption(before)
 	}
 	return c.typedOption(ctx, p, in, control, before, i, now)
+}
+
+// openedByKeys opens the list of a control with the keys that every such control has for it: a click did not, since
+// what has the focus is drawn as something else. It reports whether that showed more.
+func (c *Call) openedByKeys(
+	ctx context.Context, p page, in actIn, control map[string]any, before drawnList, i int,
+) (now drawnList, ref string, opened bool) {
+	if _, _, err := c.do(ctx, p, "dom.focus", control, in.where); err != nil {
+		return now, "", false
+	}
+	open := map[string]any{"key": "ArrowDown", "modifiers": []string{"Alt"}, "trusted": true}
+	if _, _, err := c.do(ctx, p, "keyboard.press", open, in.where); err != nil {
+		return now, "", false
+	}
+	never := func(drawnList) bool { return false }
+	now, ref, err := c.listed(ctx, p, in, control, before, i, typedFirst, never)
+	return now, ref, err == nil && now.Count > before.Count
 }
 
 // listed waits for a wanted option, until the list has no more to come.

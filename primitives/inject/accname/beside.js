@@ -35,11 +35,18 @@ function labelWords(text) {
 /** inLine: the element is drawn in the line of the text around it. */
 const inLine = (node) => /^(?:inline|contents)/.test(styleOf(node).display);
 
+/** unseenList: a list of the browser that is hidden, because the page draws another in its place. */
+const unseenList = (element) => {
+  if (tagOf(element) !== 'select') return false;
+  const box = rectOf(element);
+  return box.width <= 2 || box.height <= 2 || !checkVisibility(element, visibilityOptions);
+};
+
 /** anotherLabel: the text of this element is the label of another control. */
 const anotherLabel = (element, node) => {
   if (tagOf(element) !== 'label') return false;
   const control = protoGet(element, 'control');
-  return control !== null && control !== undefined && control !== node;
+  return control !== null && control !== undefined && control !== node && !unseenList(control);
 };
 
 /**
@@ -68,7 +75,7 @@ function nextText(node, step) {
     const tag = tagOf(element);
     if (tag === 'br') return ended();
     if (matchesCSS(element, noLabelPlaces) || skippedTags.has(tag)) return false;
-    if (!checkVisibility(element, visibilityOptions)) return false;
+    if (!checkVisibility(element, visibilityOptions) || unseenList(element)) return false;
     if (matchesCSS(element, fieldPlaces) || anotherLabel(element, node)) {
       found.how = 'field';
       return true;
@@ -386,6 +393,26 @@ function iconOf(node) {
 
 const namedByIcon = /^(?:button|link|menuitem|tab|generic|img|treeitem|listitem|cell)$/;
 
+/** innerLabel is the label of the one field in a list that a page draws, which has another name itself. */
+function innerLabel(node, role) {
+  if (role !== 'combobox' || isTextControl(node) || tagOf(node) === 'select') return '';
+  const fields = queryIn(node, 'input:not([type=hidden])');
+  const labels = fields.length === 1 ? labelsOf(fields[0]) : [];
+  return labels.length > 0 ? labelWords(textOf(labels[0])) : '';
+}
+
+const listNames = /^(?:combo ?box|list ?box|select|drop ?down|select ?box)$/i;
+
+/**
+ * saysNoMore: the name of a list that the page draws is the word for its kind, or only what the list holds now. What
+ * stands beside it says more.
+ */
+function saysNoMore(node, role, name) {
+  const list = role === 'combobox' || role === 'listbox' || attributeOf(node, 'aria-haspopup') === 'listbox';
+  if (!list || tagOf(node) === 'select' || isTextControl(node) && !listNames.test(name)) return false;
+  return listNames.test(name) || comparable(name) === comparable(textOf(node));
+}
+
 /**
  * standsBeside is what a person would call a control whose name has no word: '' when it has one, or when nothing beside
  * it is certain.
@@ -393,11 +420,12 @@ const namedByIcon = /^(?:button|link|menuitem|tab|generic|img|treeitem|listitem|
 function standsBeside(node, role, name, known) {
   const field = fieldRoles.test(role);
   const file = tagOf(node) === 'input' && protoGet(node, 'type') === 'file' && labelsOf(node).length === 0;
-  if (wordInside.test(name) && !(file && !namedByAttribute(node))) return '';
+  if (wordInside.test(name) && !(file && !namedByAttribute(node)))
+    return saysNoMore(node, role, name) ? cut(readable(node, () => fieldText(node, role), ''), 120) : '';
   return cut(readable(node, () => {
     const own = tooltipWords(node);
     if (own !== '' || name !== '' && !file) return own;
-    if (field || file) return fieldText(node, role) || twinWords(node, role, known);
+    if (field || file) return innerLabel(node, role) || fieldText(node, role) || twinWords(node, role, known);
     return namedByIcon.test(role) ? iconOf(node) : '';
   }, ''), 120);
 }

@@ -21,17 +21,17 @@ function hasText(node, needle, equal) {
 const unread = /^(?:head|script|style|template|noscript|title)$/;
 
 /** innermostSaying lists the innermost elements that have a text: root itself, or what is in it. */
-function innermostSaying(root, needle, equal) {
+function innermostSaying(root, needle, equal, textIn = (node) => comparable(textOf(node))) {
   const found = [];
   const enter = (node, depth) => {
     const inside =
       depth > deepestName
         ? []
         : Array.from(childNodesOf(node)).filter(
-            (child) => isElement(child) && !unread.test(tagOf(child)) && comparable(textOf(child)).includes(needle)
+            (child) => isElement(child) && !unread.test(tagOf(child)) && textIn(child).includes(needle)
           );
     for (const child of inside) enter(child, depth + 1);
-    if (inside.length === 0 && isElement(node) && (!equal || comparable(textOf(node)) === needle)) found.push(node);
+    if (inside.length === 0 && isElement(node) && (!equal || textIn(node) === needle)) found.push(node);
   };
   enter(root, 0);
   return found;
@@ -41,11 +41,11 @@ function innermostSaying(root, needle, equal) {
  * saying lists the innermost elements that have a text, where no control has it: rows, cards and whatever
  * else takes a click.
  */
-function saying(needle, equal) {
+function saying(needle, equal, textIn = (node) => comparable(textOf(node))) {
   const found = [];
   for (const root of withShadows(document)) {
     const top = root === document ? rootElement() : root;
-    if (top && comparable(textOf(top)).includes(needle)) found.push(...innermostSaying(root, needle, equal));
+    if (top && textIn(top).includes(needle)) found.push(...innermostSaying(root, needle, equal, textIn));
   }
   return found.filter((node) => !unread.test(tagOf(node)) && node !== rootElement() && node !== bodyOf());
 }

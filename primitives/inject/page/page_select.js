@@ -107,6 +107,14 @@ function textPartOf(control) {
   return fields.length === 1 ? fields[0] : null;
 }
 
+const foldedText = (node) => comparable(textOf(node)).toLowerCase();
+
+/** labelledAs are the elements with this aria-label, in lower case. */
+const labelledAs = (name) =>
+  withShadows(document)
+    .flatMap((root) => queryIn(root, '[aria-label]'))
+    .filter((node) => comparable(attributeOf(node, 'aria-label')).toLowerCase() === name);
+
 /**
  * drawnChoices are the options that are drawn now and have one of the names: ref, and owned where they lie in what the
  * control owns. Whoever clicks the control in between sees which of them came with the click.
@@ -123,13 +131,11 @@ function drawnChoices(control, names) {
     const named = options.filter((node) => namedAs(node, name));
     // Some lists are of plain elements: their words count where they are part of no option.
     const inOption = (node) => options.some((option) => flatContains(option, node));
-    const said =
-      norm(text) === ''
-        ? []
-        : saying(sought(text), true).filter(
-            (node) => !flatContains(control, node) && rendered(node) && !inOption(node)
-          );
-    return [...named, ...said].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
+    const plain = (node) => !flatContains(control, node) && rendered(node) && !inOption(node);
+    const said = norm(text) === '' ? [] : saying(name, true, foldedText).filter(plain);
+    // The days of a calendar show a number and have the whole date as their label.
+    const labelled = norm(text) === '' || said.length > 0 ? [] : labelledAs(name).filter(plain);
+    return [...named, ...said, ...labelled].slice(0, 50).map((node) => ({ ref: refOf(node), owned: owned(node) }));
   });
   // Where none has the whole name, the only one that begins with the words, or contains them, is meant.
   const parts = names.map((text) => {

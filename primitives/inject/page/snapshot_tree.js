@@ -1278,7 +1278,8 @@ function addBeside(walk, { interactive_only, siblings }) {
     if (!interactiveRoles.has(role) && !row.clickable) continue;
     const name = row.name ?? '';
     let near = '';
-    if (row.text === undefined && role !== 'option' && !(wordInside.test(name) && tagOf(node) !== 'input')) {
+    const open = row.text === undefined && !(wordInside.test(name) && tagOf(node) !== 'input');
+    if (role !== 'option' && (open || saysNoMore(node, role, name))) {
       if (left-- > 0) near = standsBeside(node, role, name, walk.known);
     }
     said(row, 'near', near);
