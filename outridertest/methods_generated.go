@@ -187,7 +187,7 @@ func (x Target) HTML() string {
 	return out
 }
 
-// Value is what a control holds now; invalid_input of what has none.
+// Value returns the current value of a control; invalid_input for an element without one.
 // See [outrider.Locator.Value].
 func (x Target) Value() string {
 	x.page.t.Helper()
