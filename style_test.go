@@ -47,6 +47,7 @@ var manyNames = map[string]struct {
 	"client":            {420, "a function and its types for each primitive of the dictionary"},
 	"evidence/record":   {70, "one type for each kind of entry of a recording"},
 	"evidence/report":   {70, "one type for each part of a report, and one writer for each format"},
+	"plan":              {70, "one type for each part of what a run, a proof and a review come to"},
 	"primitives":        {137, "what every family of primitives and every page is made of"},
 	"primitives/fault":  {190, "one constant for each error code, from one list"},
 	"primitives/quirks": {75, "one constant for each quirk, from one list"},
