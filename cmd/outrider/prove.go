@@ -122,6 +122,9 @@ func (a *app) provePlans(ctx context.Context, p caseFlags, how proveFlags, paths
 		return err
 	}
 	defer closeHost()
+	o.Apps = a.newApps()
+	o.Apps.Start(ctx, suite)
+	defer o.Apps.Stop()
 	progress := a.progress()
 	o.Starts = progress.Begin
 	proofs := suite.Prove(ctx, plan.Isolated(h), o)

@@ -121,6 +121,9 @@ func (a *app) review(ctx context.Context, p caseFlags, how reviewFlags, paths []
 		return err
 	}
 	defer closeHost()
+	o.Apps = a.newApps()
+	o.Apps.Start(ctx, suite)
+	defer o.Apps.Stop()
 	reviewed := suite.Review(ctx, plan.Isolated(h), o)
 	if err := ended(ctx); err != nil {
 		return err
