@@ -218,6 +218,11 @@ func (v invoker) InvokeFor(
 	if !known {
 		return primitives.Result{Primitive: name, Err: v.host.unknownPrimitive(name)}
 	}
+	if record.Acts && v.job.call.Mutant != "" {
+		return primitives.Result{Primitive: name, Err: fault.New(
+			fault.PermissionDenied, "a call for the proof of a plan only reads, and %s acts", name,
+		)}
+	}
 	if err := v.host.forbids(m, name); err != nil {
 		return primitives.Result{Primitive: name, Err: err}
 	}
