@@ -241,12 +241,12 @@ func TestPicture(t *testing.T) {
 		"differs": {func(p *outridertest.Page) {
 			p.Evaluate("document.querySelector('#box').style.width = '20px'", nil)
 			p.Expect().Picture("shop/box", 30)
-		}, "found    600 pixels that differ, at most 30 may"},
+		}, "found    600 of 1024000 pixels differ, within 20×30 at 28,8: at most 30 may"},
 		"equal": {func(p *outridertest.Page) { p.Expect().Not().Picture("shop/box", 0) }, "expected not the picture"},
 		"size": {func(p *outridertest.Page) {
 			p.Emulate(outrider.Emulation{Width: 300, Height: 200, Scale: 1})
 			p.Expect().Picture("shop/box", 30)
-		}, "the size is (300,200), not (1280,800)"},
+		}, "the size is 300×200, expected 1280×800"},
 		"none": {func(p *outridertest.Page) { p.Expect().Picture("none", 0) }, "-outrider.update writes it"},
 	} {
 		log, dir := fails(t, func(t testing.TB) {

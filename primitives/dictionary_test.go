@@ -288,6 +288,8 @@ var actsWithoutTarget = map[string]string{
 	"cookie.delete":                 "acts on the browser's store",
 	"cookie.set":                    "acts on the browser's store",
 	"storage_state.set":             "acts on the browser's store",
+	"emulate.clock":                 "acts on the tab's emulation",
+	"webmcp.call":                   "acts by a tool of the page",
 	"emulate.geolocation":           "acts on the tab's emulation",
 	"emulate.locale":                "acts on the tab's emulation",
 	"emulate.media":                 "acts on the tab's emulation",

@@ -39,7 +39,7 @@ func TestAnActionSaysWhatFollowed(t *testing.T) {
 		{"nothing", click("Idle"), `clicked button "Idle"`, nil},
 		{
 			"field", `{"action":"fill","locator":{"label":"Mail"},"text":"nobody"}`,
-			`filled textbox "Mail"`, []string{`textbox "Mail" holds 6 characters`},
+			`filled textbox "Mail"`, nil,
 		},
 		{"invalid", click("Send"), `clicked button "Send"`, []string{`textbox "Mail" is not valid: "`}},
 		{"page", click("Open"), `clicked button "Open"`, []string{"opened p"}},

@@ -75,7 +75,7 @@ func TestALocatorLooksIntoFrames(t *testing.T) {
 	}
 	if _, text := use(
 		t, cs, "act", `{"action":"fill","locator":{"label":"Ship"},"text":"Heron"}`,
-	); !strings.Contains(text, "holds 5 characters") {
+	); !strings.Contains(text, `filled textbox "Ship"`) {
 		t.Errorf("a field two frames deep: %s", text)
 	}
 	inTime(

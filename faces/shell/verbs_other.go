@@ -211,7 +211,9 @@ func emulateSteps(_ *Given, words []string) ([]Step, error) {
 // deviceSteps emulate a device.
 func deviceSteps(d devices.Device) []Step {
 	shown := func(map[string]any) string { return fmt.Sprintf("%s: %dx%d", d.Name, d.Width, d.Height) }
-	agent := func(map[string]any) string { return "with its user agent" }
+	agent := func(map[string]any) string {
+		return "user agent: " + strings.ReplaceAll(d.UserAgent, devices.Version, "...")
+	}
 	return []Step{
 		{Tool: "emulate.viewport", Show: shown, Arguments: map[string]any{
 			"width":               d.Width,
