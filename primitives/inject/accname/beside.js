@@ -338,6 +338,23 @@ const saysNothing = new RegExp(
   ')$'
 );
 
+/** spokenIcons are what people call what icons of such names stand for. */
+const spokenIcons = new Map(Object.entries({
+  'bars': 'menu', 'hamburger': 'menu', 'ellipsis': 'more', 'ellipsis v': 'more', 'ellipsis h': 'more',
+  'ellipsis vertical': 'more', 'more vert': 'more', 'dots vertical': 'more', 'dots horizontal': 'more',
+  'three dots': 'more', 'three dots vertical': 'more', 'cog': 'settings', 'cogs': 'settings', 'gear': 'settings',
+  'gears': 'settings', 'times': 'close', 'xmark': 'close', 'close line': 'close', 'trash': 'delete',
+  'trash alt': 'delete', 'trash can': 'delete', 'trash o': 'delete', 'pencil': 'edit', 'pencil alt': 'edit',
+  'pen': 'edit', 'pen to square': 'edit', 'bell': 'notifications', 'bell o': 'notifications', 'plus': 'add',
+  'magnifying glass': 'search', 'magnify': 'search', 'expand arrows alt': 'full screen', 'house': 'home',
+  'facebook f': 'facebook', 'linkedin in': 'linkedin', 'google plus g': 'google plus', 'twitter x': 'x',
+  'link alt': 'link', 'chain': 'link', 'rotate left': 'undo', 'rotate right': 'redo', 'floppy disk': 'save',
+  'floppy o': 'save', 'question circle': 'help', 'circle question': 'help', 'info circle': 'info',
+  'circle info': 'info', 'exclamation triangle': 'warning', 'triangle exclamation': 'warning',
+  'sign out alt': 'sign out', 'arrow right from bracket': 'sign out', 'sign in alt': 'sign in',
+  'shopping cart': 'cart', 'cart shopping': 'cart', 'calendar alt': 'calendar', 'paper plane': 'send',
+}));
+
 /** iconWords are the words of the name of an icon: "arrow left" of arrow-left-24.svg. */
 function iconWords(name) {
   const words = name
@@ -351,12 +368,13 @@ function iconWords(name) {
     .toLowerCase();
   if (!/^[a-z]{2,}(?: [a-z0-9]+){0,3}$/.test(words) || words.split(' ').every((word) => saysNothing.test(word)))
     return '';
-  return words;
+  return spokenIcons.get(words) || words;
 }
 
 const iconClass = new RegExp(
   '^(?:' +
-  'fa|bi|icon|icons|glyphicon|mdi|ti|ri|la|el-icon|anticon|codicon|octicon|lucide|feather|tabler-icon|ion|pi|' +
+  'fa|ni|nc-icon|mce-i|bi|icon|icons|glyphicon|mdi|ti|ri|' +
+  'la|el-icon|anticon|codicon|octicon|lucide|feather|tabler-icon|ion|pi|' +
   'dashicons|bx|bxs|uil|i-mdi|ph|icofont|flaticon|zmdi|typcn|oi|ki' +
   ')-(.+)$'
 );
@@ -384,7 +402,8 @@ function iconOf(node) {
     } else {
       for (const name of classesOf(part)) {
         const match = iconClass.exec(name);
-        if (match && !saysNothing.test(match[1])) add(match[1]);
+        if (match && match[1] === 'link') found.add('link');
+        else if (match && !saysNothing.test(match[1])) add(match[1]);
       }
     }
   }
