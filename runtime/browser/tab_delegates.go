@@ -47,6 +47,9 @@ func (t *Tab) recordTraffic(ctx context.Context) error {
 
 // Console implements primitives.ObservedPage. The first call begins the record.
 func (t *Tab) Console(ctx context.Context) (primitives.ConsoleLog, error) {
+	if l := t.Lifetime(); l.Over() && fault.CodeOf(l.Err()) == fault.TabClosed { // known before the tab is dropped
+		return primitives.ConsoleLog{}, l.Err()
+	}
 	if t.console.Recording() {
 		return t.console.Console(ctx)
 	}
