@@ -30,12 +30,17 @@ type receipt struct {
 }
 
 // Size implements idempotency.Value.
-func (r receipt) Size() int { return len(r.reply.Output) + len(r.reply.Answer) }
+func (r receipt) Size() int {
+	return len(r.reply.Output) + len(r.reply.Answer) + len(r.reply.Steps) + len(r.judged.effects)
+}
 
 // Cut implements idempotency.Value.
 func (r receipt) Cut() receipt {
-	r.cut = r.Size() > 0
-	r.reply.Output, r.reply.Answer = nil, nil
+	r.cut = len(r.reply.Output)+len(r.reply.Answer) > 0
+	r.reply.Output = nil
+	r.reply.Answer = nil
+	r.reply.Steps = nil
+	r.judged.effects = nil
 	return r
 }
 
