@@ -222,8 +222,7 @@ func (h *Host) enqueue(
 	if from == nil && err == nil {
 		err = h.ending()
 	}
-	j := h.newJob(call, from, tab, done)
-	j.ended = ended
+	j := h.newJob(call, from, tab, done, ended)
 	if err == nil {
 		err = tab.enqueue(j)
 	}

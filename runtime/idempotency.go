@@ -120,7 +120,7 @@ func (h *Host) acceptByKey(call Call, done func(Reply)) (cancel context.CancelCa
 			}
 		})
 	}
-	j := h.newJob(call, nil, nil, done)
+	j := h.newJob(call, nil, nil, done, nil)
 	switch found {
 	case idempotency.Running:
 		entry.Wait(func(r receipt) { go j.finish(r.answer()) })

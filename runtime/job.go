@@ -44,7 +44,8 @@ type job struct {
 	at       Progress // where a running call is
 }
 
-func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *job {
+// newJob makes a job, whose time begins now. ended is nil where nobody asks for it.
+func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done, ended func(Reply)) *job {
 	timeout := call.Timeout
 	if timeout <= 0 {
 		timeout = h.opts.CallTimeout
@@ -56,6 +57,7 @@ func (h *Host) newJob(call Call, from *sites.Map, tab *Tab, done func(Reply)) *j
 		from:     from,
 		tab:      tab,
 		done:     done,
+		ended:    ended,
 		accepted: time.Now(),
 	}
 	if h.opts.OnCall != nil && call.Name != visitName && call.Name != LaterEffects {

@@ -24,7 +24,8 @@ func (h *Host) Visit(ctx context.Context, on Target, f func(context.Context, pri
 		return err
 	}
 	replies := make(chan Reply, 1)
-	j := h.newJob(Call{Name: visitName, Target: on, Timeout: timeout}, nil, tab, func(r Reply) { replies <- r })
+	visit := Call{Name: visitName, Target: on, Timeout: timeout}
+	j := h.newJob(visit, nil, tab, func(r Reply) { replies <- r }, nil)
 	j.visit = f
 	if err := tab.enqueue(j); err != nil {
 		j.finish(Reply{Err: err})
