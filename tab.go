@@ -211,6 +211,9 @@ func (t *Tab) site(ctx context.Context, arguments runtime.Site) (runtime.Reply, 
 }
 
 func (t *Tab) do(ctx context.Context, name string, arguments any, ownWords bool) (runtime.Reply, error) {
+	if t == nil { // Session.Tab of a session that has none
+		return runtime.Reply{}, fromFault(fault.New(fault.TabClosed, "the session has no tab, or is closed"))
+	}
 	raw, err := json.Marshal(arguments)
 	if err != nil {
 		return runtime.Reply{}, fromFault(
