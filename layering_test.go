@@ -358,7 +358,7 @@ var mayImport = map[string][]string{
 		"primitives/fault", "projection/expr", "runtime", "runtime/browser/launch", "sites/demo",
 	},
 	"evidence/outfile":        {},
-	"evidence/picture":        {}, // screenshots that are compared
+	"evidence/picture":        {"evidence/outfile"}, // screenshots that are compared
 	"evidence/outline":        {"internal/lazyregexp"},
 	"internal/operate/traces": {"internal/lazyregexp", "primitives/fault", "primitives/span"},
 	"internal/operate/ops":    {"internal/operate/metrics", "primitives/fault", "runtime"},

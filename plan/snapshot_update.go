@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/evidence/report"
 )
 
@@ -37,7 +38,7 @@ func updateSnapshot(at report.Place, was, is string) error {
 			rows = append(rows, indent+strings.TrimRight(row, "\n"))
 		}
 		out := append(append(append([]string{}, lines[:i+1]...), rows...), lines[end:]...)
-		return os.WriteFile(at.File, []byte(strings.Join(out, "\n")), 0o644)
+		return outfile.Write(at.File, []byte(strings.Join(out, "\n")), 0o644)
 	}
 	return fmt.Errorf("the snapshot is not written as a block below snapshot: |, so it is left; the page has\n%s", is)
 }

@@ -153,11 +153,7 @@ func (w *Workspace) Release() {
 
 // Route answers requests of the tabs of w, of the host's own for nil: see browser.Browser.Route.
 func (h *Host) Route(ctx context.Context, w *Workspace, rules []*browser.Route) error {
-	b := h.currentBrowser()
-	id, err := w.contextIn(ctx, b)
-	if err == nil && b == nil {
-		err = fault.New(fault.BrowserLost, "the browser is being started again")
-	}
+	b, id, err := h.contextOf(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -167,11 +163,7 @@ func (h *Host) Route(ctx context.Context, w *Workspace, rules []*browser.Route) 
 // SignIn answers the servers of an origin that ask for a name and a password, in the tabs of w, in the
 // host's own for nil. What the host was started with for that origin stays.
 func (h *Host) SignIn(ctx context.Context, w *Workspace, c browser.Credentials) error {
-	b := h.currentBrowser()
-	id, err := w.contextIn(ctx, b)
-	if err == nil && b == nil {
-		err = fault.New(fault.BrowserLost, "the browser is being started again")
-	}
+	b, id, err := h.contextOf(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -181,11 +173,7 @@ func (h *Host) SignIn(ctx context.Context, w *Workspace, c browser.Credentials) 
 // Emulate has the tabs of w, the host's own for nil, emulate from here on, and those that come: see
 // browser.Browser.EmulateIn.
 func (h *Host) Emulate(ctx context.Context, w *Workspace, e primitives.Emulation) error {
-	b := h.currentBrowser()
-	id, err := w.contextIn(ctx, b)
-	if err == nil && b == nil {
-		err = fault.New(fault.BrowserLost, "the browser is being started again")
-	}
+	b, id, err := h.contextOf(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -195,15 +183,21 @@ func (h *Host) Emulate(ctx context.Context, w *Workspace, e primitives.Emulation
 // Request makes a request with the cookies of w, those of the host's own tabs for nil: see
 // browser.Browser.Request.
 func (h *Host) Request(ctx context.Context, w *Workspace, q browser.HTTPRequest) (browser.HTTPAnswer, error) {
+	b, id, err := h.contextOf(ctx, w)
+	if err != nil {
+		return browser.HTTPAnswer{}, err
+	}
+	return b.Request(ctx, id, q)
+}
+
+// contextOf is the browser, and the browser context of w in it; the browser's own for nil.
+func (h *Host) contextOf(ctx context.Context, w *Workspace) (*browser.Browser, string, error) {
 	b := h.currentBrowser()
 	id, err := w.contextIn(ctx, b)
 	if err == nil && b == nil {
 		err = fault.New(fault.BrowserLost, "the browser is being started again")
 	}
-	if err != nil {
-		return browser.HTTPAnswer{}, err
-	}
-	return b.Request(ctx, id, q)
+	return b, id, err
 }
 
 // leave takes the workspace from its host, once.

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime"
 )
 
 // proveFlags are the flags of prove alone.
@@ -78,63 +77,33 @@ func checksPlan() (file string, remove func(), err error) {
 }
 
 func (a *app) provePlans(ctx context.Context, p caseFlags, how proveFlags, paths []string, out reports) error {
-	var budget float64
-	if _, err := fmt.Sscanf(how.budget, "%gx", &budget); err != nil || budget < 2 || budget > 100 {
+	times, suffixed := strings.CutSuffix(how.budget, "x")
+	budget, err := strconv.ParseFloat(times, 64)
+	if within := budget >= 2 && budget <= 100; err != nil || !suffixed || !within {
 		return usage("--budget is %q: expected 2x to 100x", how.budget)
 	}
 	if how.minScore < 0 || how.minScore > 100 {
 		return usage("--min-score is %d: expected 0 to 100", how.minScore)
 	}
-	suite, _, closing, err := a.suite(p, paths, false)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	if err := a.sparesInputs(suite, out); err != nil {
-		return err
-	}
-	if _, err := a.resolve(ctx, suite); err != nil {
-		return err
-	}
-	settings := a.hostSettings().withPlanMaps(suite.Maps(), false)
-	storage, err := plan.StorageOf(settings.storageState, settings.saveStorageState, settings.login)
-	if err != nil {
-		return usage("%w", err)
-	}
-	state, err := storage.Load()
-	if err != nil {
-		return usage("%s", fault.From(err).Message)
-	}
-	settings = settings.withoutStorage()
-	o := plan.ProveOptions{Options: a.runOptions(""), Budget: budget}
-	if len(settings.open) > 0 {
-		o.Open = settings.open[0]
-		settings = settings.at(settings.open[1:])
-	}
-	o.StorageState = state
-	ctx, cancel := a.bounded(ctx)
-	defer cancel()
-	h, closeHost, err := a.openHostAs(ctx, settings, func(o *runtime.Options) error {
-		o.NoFirstTab = !o.Browser.Headed
-		return nil
+	return a.judge(ctx, p, paths, out, func(
+		ctx context.Context, suite *plan.Suite, b plan.Browser, o plan.Options,
+	) error {
+		progress := a.progress()
+		o.Starts = progress.Begin
+		proofs := suite.Prove(ctx, b, plan.ProveOptions{Options: o, Budget: budget})
+		progress.Clear()
+		return a.proved(ctx, proofs, how.minScore, out)
 	})
-	if err != nil {
-		return err
-	}
-	defer closeHost()
-	o.Apps = a.newApps()
-	o.Apps.Start(ctx, suite)
-	defer o.Apps.Stop()
-	progress := a.progress()
-	o.Starts = progress.Begin
-	proofs := suite.Prove(ctx, plan.Isolated(h), o)
-	progress.Clear()
-	run := plan.ProofReport(proofs, how.minScore)
+}
+
+// proved shows proofs and writes their reports.
+func (a *app) proved(ctx context.Context, proofs []plan.Proof, minScore int, out reports) error {
+	run := plan.ProofReport(proofs, minScore)
 	if a.json {
 		a.printJSON(run.Result)
 	} else {
 		for _, one := range proofs {
-			one.Print(a.coloured(), how.minScore)
+			one.Print(a.coloured(), minScore)
 		}
 	}
 	complete := a.writeReports(out, run, "")

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/outrider-run/outrider/evidence/outfile"
 	"github.com/outrider-run/outrider/plan"
-	"github.com/outrider-run/outrider/primitives/fault"
-	"github.com/outrider-run/outrider/runtime"
 )
 
 // reviewFlags are the flags of review alone.
@@ -89,60 +86,34 @@ func (a *app) review(ctx context.Context, p caseFlags, how reviewFlags, paths []
 	if err != nil {
 		return err
 	}
-	suite, _, closing, err := a.suite(p, paths, false)
-	if err != nil {
-		return err
-	}
-	defer closing()
-	if err := a.sparesInputs(suite, out); err != nil {
-		return err
-	}
-	if _, err := a.resolve(ctx, suite); err != nil {
-		return err
-	}
-	settings := a.hostSettings().withPlanMaps(suite.Maps(), false)
-	storage, err := plan.StorageOf(settings.storageState, settings.saveStorageState, settings.login)
-	if err != nil {
-		return usage("%w", err)
-	}
-	state, err := storage.Load()
-	if err != nil {
-		return usage("%s", fault.From(err).Message)
-	}
-	o := plan.ReviewOptions{Options: a.runOptions(""), Base: how.base, Head: how.head, Noise: noise}
-	o.StorageState = state
-	ctx, cancel := a.bounded(ctx)
-	defer cancel()
-	h, closeHost, err := a.openHostAs(ctx, settings.withoutStorage(), func(o *runtime.Options) error {
-		o.NoFirstTab = !o.Browser.Headed
-		return nil
+	return a.judge(ctx, p, paths, out, func(
+		ctx context.Context, suite *plan.Suite, b plan.Browser, o plan.Options,
+	) error {
+		reviewed := suite.Review(ctx, b, plan.ReviewOptions{
+			Options: o,
+			Base:    how.base,
+			Head:    how.head,
+			Noise:   noise,
+		})
+		if err := ended(ctx); err != nil {
+			return err
+		}
+		if a.json {
+			a.printJSON(reviewed)
+		} else {
+			reviewed.Print(a.coloured())
+		}
+		complete := a.writeReports(out, reviewed.Report(), "")
+		complete = a.keepReview(how, noise == nil, reviewed) && complete
+		return verdict(reviewed.OK, complete)
 	})
-	if err != nil {
-		return err
-	}
-	defer closeHost()
-	o.Apps = a.newApps()
-	o.Apps.Start(ctx, suite)
-	defer o.Apps.Stop()
-	reviewed := suite.Review(ctx, plan.Isolated(h), o)
-	if err := ended(ctx); err != nil {
-		return err
-	}
-	if a.json {
-		a.printJSON(reviewed)
-	} else {
-		reviewed.Print(a.coloured())
-	}
-	complete := a.writeReports(out, reviewed.Report(), "")
-	complete = a.keepReview(how, noise == nil, reviewed) && complete
-	return verdict(reviewed.OK, complete)
 }
 
 // keepReview writes what a review leaves beside its reports.
 func (a *app) keepReview(how reviewFlags, learned bool, r plan.Reviewed) (complete bool) {
 	complete = true
 	keep := func(path string, text []byte) {
-		if err := os.WriteFile(path, a.secrets.MaskBytes(text), 0o644); err != nil {
+		if err := outfile.Write(path, a.secrets.MaskBytes(text), 0o644); err != nil {
 			a.warn(err)
 			complete = false
 		}

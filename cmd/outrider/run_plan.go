@@ -129,24 +129,14 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 			"--attach without --isolated")
 	}
 	settings := a.hostSettings().withPlanMaps(suite.Maps(), false)
-	storage, err := plan.StorageOf(settings.storageState, settings.saveStorageState, settings.login)
-	if err != nil {
-		return usage("%w", err)
-	}
 	if settings.saveStorageState != "" && !suite.Single() {
 		return usage(
 			"--save-storage-state is for one plan without data: %d cases would write the file", len(suite.Cases),
 		)
 	}
-	state, err := storage.Load()
+	settings, begins, err := beginnings(settings)
 	if err != nil {
-		return usage("%s", fault.From(err).Message)
-	}
-	settings = settings.withoutStorage() // the cases have sessions of their own
-	open := ""
-	if len(settings.open) > 0 {
-		open = settings.open[0]
-		settings = settings.at(settings.open[1:])
+		return err
 	}
 	o := a.runOptions(artifacts)
 	if err := o.SetRepair(settings.maps, p.UpdateLock, p.Heal, p.Heal || p.Fix); err != nil {
@@ -160,7 +150,7 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		paths:    paths,
 		given:    settings.maps,
 		out:      out,
-		storage:  storage,
+		storage:  begins.storage,
 		profile:  profile,
 		resolved: resolved,
 	}
@@ -185,10 +175,10 @@ func (a *app) runPlans(ctx context.Context, p caseFlags, paths []string, out rep
 		RetriesGiven: a.retriesGiven(),
 	}
 	r.o.Evidence = out.files.ShowsScreenshots()
-	r.o.Open = open
+	r.o.Open = begins.open
 	r.o.UpdateSnapshots = p.UpdateSnapshots
-	r.o.StorageState = state
-	r.o.SaveState = storage.To != "" && suite.Single()
+	r.o.StorageState = begins.state
+	r.o.SaveState = begins.storage.To != "" && suite.Single()
 	var result plan.RunResult
 	complete := true
 	if p.Watch {

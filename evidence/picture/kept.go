@@ -9,7 +9,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/outrider-run/outrider/evidence/outfile"
 )
+
+// maxFile bounds a picture that is read, in bytes.
+const maxFile = 64 << 20
 
 // Key is what pictures depend on beside the page: the browser, its version and the platform, such as
 // shell-156.linux-amd64. product is what the browser says it is, such as HeadlessChrome/156.0.1.2.
@@ -38,7 +43,7 @@ func (k Kept) Path() string { return filepath.Join(k.Folder, k.Name+"."+k.Key+".
 
 // Read reads the picture. Where there is none, the error says which there are and that flag makes one.
 func (k Kept) Read(flag string) ([]byte, error) {
-	file, err := os.ReadFile(k.Path())
+	file, err := outfile.Read(k.Path(), maxFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return file, err
 	}
@@ -68,5 +73,5 @@ func (k Kept) Write(file []byte) error {
 	if err := os.MkdirAll(k.Folder, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(k.Path(), file, 0o644)
+	return outfile.Write(k.Path(), file, 0o644)
 }

@@ -114,43 +114,10 @@ func TestAgents(t *testing.T) {
 		}
 		defer d.stop(ctx)
 	}
-	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
-	var done []result
-	served := 0
-	for _, a := range apps(t) {
-		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
-			continue
-		}
-		t.Run(a.file, func(t *testing.T) {
-			if err := a.install(ctx, root); err != nil {
-				t.Skipf("%s cannot be installed: %v", a.App, err)
-			}
-			address, err := a.serve(ctx, t)
-			if err != nil {
-				t.Skipf("%s cannot be served: %v", a.App, err)
-			}
-			served++
-			for _, one := range a.Tasks {
-				r := result{name: a.App + ": " + one.Name}
-				for _, d := range drivers {
-					d.note("=== %s: %s", a.App, one.Name)
-					err := d.do(ctx, address, a.dir, one)
-					r.spent, r.failed = append(r.spent, d.spent), append(r.failed, err)
-					if err != nil {
-						t.Logf("%s: %s: %v", d.name, one.Name, err)
-					}
-				}
-				if r.failed[0] != nil {
-					t.Errorf("%s: %v", one.Name, r.failed[0])
-				}
-				done = append(done, r)
-				t.Log(r.line())
-			}
-		})
-	}
+	done, served, all := everyTask(ctx, t, root, drivers)
 	told := report(drivers, done, served)
 	t.Log("\n" + told)
-	if only == "" && len(drivers) == 4 {
+	if all && len(drivers) == 4 {
 		if err := os.WriteFile(page, withShellPart(told), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/outrider-run/outrider/internal/testing/browsertest"
+	"github.com/outrider-run/outrider/internal/testing/npmtest"
 )
 
 // app is one file of testdata/agents: what is installed, how it is served, and the tasks.
@@ -132,28 +133,61 @@ func apps(t *testing.T) []app {
 // folder is where packages are kept between two runs.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("OUTRIDER_AGENTS_DIR")
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Skipf("no folder for the packages: %v; name one by OUTRIDER_AGENTS_DIR", err)
-		}
-		dir = filepath.Join(cache, "outrider", "agents")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return npmtest.Folder(t, "OUTRIDER_AGENTS_DIR", "agents")
 }
 
 func run(ctx context.Context, dir string, command ...string) error {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, out[max(0, len(out)-600):])
+	return npmtest.Run(ctx, dir, command...)
+}
+
+// served calls do with each application that OUTRIDER_AGENTS_ONLY names, all without it, where it can be installed and
+// served, and counts those. all reports whether none was left out.
+func served(
+	ctx context.Context, t *testing.T, root string, do func(t *testing.T, a app, address string),
+) (n int, all bool) {
+	t.Helper()
+	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
+	for _, a := range apps(t) {
+		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
+			continue
+		}
+		t.Run(a.file, func(t *testing.T) {
+			if err := a.install(ctx, root); err != nil {
+				t.Skipf("%s cannot be installed: %v", a.App, err)
+			}
+			address, err := a.serve(ctx, t)
+			if err != nil {
+				t.Skipf("%s cannot be served: %v", a.App, err)
+			}
+			n++
+			do(t, a, address)
+		})
 	}
-	return nil
+	return n, only == ""
+}
+
+// everyTask does each task of each application with every driver. The first of them has to succeed.
+func everyTask(ctx context.Context, t *testing.T, root string, drivers []*driver) (done []result, n int, all bool) {
+	t.Helper()
+	n, all = served(ctx, t, root, func(t *testing.T, a app, address string) {
+		for _, one := range a.Tasks {
+			r := result{name: a.App + ": " + one.Name}
+			for _, d := range drivers {
+				d.note("=== %s: %s", a.App, one.Name)
+				err := d.do(ctx, address, a.dir, one)
+				r.spent, r.failed = append(r.spent, d.spent), append(r.failed, err)
+				if err != nil {
+					t.Logf("%s: %s: %v", d.name, one.Name, err)
+				}
+			}
+			if r.failed[0] != nil {
+				t.Errorf("%s: %v", one.Name, r.failed[0])
+			}
+			done = append(done, r)
+			t.Log(r.line())
+		}
+	})
+	return done, n, all
 }
 
 // npm installs packages into a folder, once.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,32 +66,17 @@ func TestNamesOnApplicationsAreThoseOfTheBrowser(t *testing.T) {
 		front.Close()
 		_ = server.Close(context.WithoutCancel(ctx))
 	}()
-	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
-	compared := 0
-	for _, a := range apps(t) {
-		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
-			continue
+	compared, all := served(ctx, t, root, func(t *testing.T, a app, address string) {
+		n.differences = nil
+		for _, one := range a.Tasks {
+			_ = d.do(ctx, address, a.dir, one) // whether it succeeds is another test's matter
 		}
-		t.Run(a.file, func(t *testing.T) {
-			if err := a.install(ctx, root); err != nil {
-				t.Skipf("%s cannot be installed: %v", a.App, err)
-			}
-			address, err := a.serve(ctx, t)
-			if err != nil {
-				t.Skipf("%s cannot be served: %v", a.App, err)
-			}
-			compared++
-			n.differences = nil
-			for _, one := range a.Tasks {
-				_ = d.do(ctx, address, a.dir, one) // whether it succeeds is another test's matter
-			}
-			for _, difference := range n.differences {
-				t.Error(difference)
-			}
-		})
-	}
+		for _, difference := range n.differences {
+			t.Error(difference)
+		}
+	})
 	t.Logf("%d elements on %d looks compared", n.elements, n.snapshots)
-	if only == "" && !t.Failed() {
+	if all && !t.Failed() {
 		last, err := json.Marshal(axtest.Compared{Applications: compared, Looks: n.snapshots, Elements: n.elements})
 		if err != nil {
 			t.Fatal(err)

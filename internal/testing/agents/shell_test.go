@@ -41,43 +41,10 @@ func TestAgentsByShell(t *testing.T) {
 		t.Skipf("npm is not reachable: %v", err)
 	}
 	drivers := shellDrivers(ctx, t, root, filepath.Join(peers, "node_modules/.bin"))
-	only := os.Getenv("OUTRIDER_AGENTS_ONLY")
-	var done []result
-	served := 0
-	for _, a := range apps(t) {
-		if only != "" && !strings.Contains(","+only+",", ","+a.file+",") {
-			continue
-		}
-		t.Run(a.file, func(t *testing.T) {
-			if err := a.install(ctx, root); err != nil {
-				t.Skipf("%s cannot be installed: %v", a.App, err)
-			}
-			address, err := a.serve(ctx, t)
-			if err != nil {
-				t.Skipf("%s cannot be served: %v", a.App, err)
-			}
-			served++
-			for _, one := range a.Tasks {
-				r := result{name: a.App + ": " + one.Name}
-				for _, d := range drivers {
-					d.note("=== %s: %s", a.App, one.Name)
-					err := d.do(ctx, address, a.dir, one)
-					r.spent, r.failed = append(r.spent, d.spent), append(r.failed, err)
-					if err != nil {
-						t.Logf("%s: %s: %v", d.name, one.Name, err)
-					}
-				}
-				if r.failed[0] != nil {
-					t.Errorf("%s: %v", one.Name, r.failed[0])
-				}
-				done = append(done, r)
-				t.Log(r.line())
-			}
-		})
-	}
+	done, served, all := everyTask(ctx, t, root, drivers)
 	told := shellReport(drivers, done, served)
 	t.Log("\n" + told)
-	if only != "" || len(drivers) != 3 {
+	if !all || len(drivers) != 3 {
 		return
 	}
 	before, err := os.ReadFile(page)
