@@ -11,6 +11,7 @@ import (
 	"github.com/outrider-run/outrider/evidence/outline"
 	"github.com/outrider-run/outrider/evidence/picture"
 	"github.com/outrider-run/outrider/evidence/report"
+	"github.com/outrider-run/outrider/internal/lazyregexp"
 	"github.com/outrider-run/outrider/plan/spec"
 	"github.com/outrider-run/outrider/primitives/fault"
 	"github.com/outrider-run/outrider/runtime"
@@ -87,6 +88,8 @@ func (r *run) picture(ctx context.Context, at place, e spec.Expectation, within 
 	return file, err
 }
 
+var notOfFiles = lazyregexp.New(`[^a-z0-9]+`)
+
 // kept is where the screenshot of an expectation is kept.
 func (r *run) kept(at place, e spec.Expectation, result StepResult) picture.Kept {
 	plan := result.at.File
@@ -97,6 +100,9 @@ func (r *run) kept(at place, e spec.Expectation, result StepResult) picture.Kept
 	if d, ok := at.session.Session.(described); ok {
 		info := d.Info()
 		key = picture.Key(info.Browser, info.Shell)
+	}
+	if m := r.c.Combination; m != nil { // each looks in its own way
+		key = strings.Trim(notOfFiles().ReplaceAllString(strings.ToLower(m.String()), "-"), "-") + "." + key
 	}
 	return picture.Kept{Folder: picture.FolderOf(plan), Name: e.Screenshot, Key: key}
 }
