@@ -14,7 +14,7 @@ import (
 
 // Matrix are the places and devices that a plan is tried on: a case for each combination.
 type Matrix struct {
-	Devices      []string `json:"devices,omitempty" doc:"devices by Playwright's names, such as iPhone 15 and Desktop Chrome"`
+	Devices      []string `json:"devices,omitempty" doc:"devices by Playwright's names, such as iPhone 15"`
 	Locales      []string `json:"locales,omitempty" doc:"language tags, such as de-CH"`
 	Timezones    []string `json:"timezones,omitempty" doc:"names of the IANA database, such as Europe/Zurich"`
 	ColorSchemes []string `json:"color_schemes,omitempty" doc:"light, dark and no-preference"`
@@ -32,7 +32,7 @@ type Combination struct {
 type Clock struct {
 	At   string `json:"at,omitempty" doc:"time such as 2026-03-01T09:00:00Z, or a day such as 2026-03-01 in UTC"`
 	Mode string `json:"mode,omitempty" enum:"fixed,paused,running" doc:"fixed (default), paused or running"`
-	Seed *int   `json:"seed,omitempty" min:"0" max:"4294967295" doc:"Math.random gives the same numbers in every document"`
+	Seed *int   `json:"seed,omitempty" min:"0" max:"4294967295" doc:"gives Math.random the same numbers everywhere"`
 }
 
 const (

@@ -20,10 +20,10 @@ type Request struct {
 	Headers map[string]string `json:"headers,omitempty" doc:"headers; they may have secrets"`
 	Body    string            `json:"body,omitempty" doc:"the body as a text"`
 	JSON    any               `json:"json,omitempty" doc:"the body as a JSON value"`
-	Form    map[string]string `json:"form,omitempty" doc:"the body as the fields of a form (application/x-www-form-urlencoded)"`
+	Form    map[string]string `json:"form,omitempty" doc:"the body as the fields of a form, url-encoded"`
 
-	MaxRedirects *int `json:"max_redirects,omitempty" min:"0" max:"20" doc:"how many redirects are followed; default 20"`
-	MaxBytes     int  `json:"max_bytes,omitempty" min:"1" max:"16777216" doc:"bound on the body of the answer; default 1 MiB"`
+	MaxRedirects *int `json:"max_redirects,omitempty" min:"0" max:"20" doc:"redirects that are followed; default 20"`
+	MaxBytes     int  `json:"max_bytes,omitempty" min:"1" max:"16777216" doc:"bound on the answer; default 1 MiB"`
 }
 
 // ours are headers that the session and the connection have.

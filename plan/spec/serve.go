@@ -16,11 +16,11 @@ import (
 // needs it, once for all plans that say the same, and ended after the last.
 type Serve struct {
 	Command Command           `json:"command" doc:"a text for the shell, or a list of a program and its arguments"`
-	URL     string            `json:"url,omitempty" doc:"address of the app: it is ready when this answers with a status below 404"`
-	Port    int               `json:"port,omitempty" min:"1" max:"65535" doc:"it is ready when this port of this machine accepts a connection"`
-	Output  string            `json:"output,omitempty" doc:"it is ready when a line of its output matches this regular expression"`
-	Dir     string            `json:"cwd,omitempty" doc:"folder that it runs in, relative to the plan; default: the plan's"`
-	Env     map[string]string `json:"env,omitempty" doc:"variables of its environment, beside ours; they may have secrets"`
+	URL     string            `json:"url,omitempty" doc:"ready when this answers with a status below 404"`
+	Port    int               `json:"port,omitempty" min:"1" max:"65535" doc:"ready when this port accepts a connection"`
+	Output  string            `json:"output,omitempty" doc:"ready when a line of its output matches"`
+	Dir     string            `json:"cwd,omitempty" doc:"where it runs, relative to the plan's folder"`
+	Env     map[string]string `json:"env,omitempty" doc:"variables beside ours; they may have secrets"`
 	Timeout Duration          `json:"timeout,omitempty" doc:"how long it may take to be ready; default 1m"`
 	Reuse   *bool             `json:"reuse,omitempty" doc:"whether an app that answers already is used; default true"`
 

@@ -27,9 +27,9 @@ type Plan struct {
 	StorageState string             `json:"storage_state,omitempty" doc:"file with the cookies and storage to begin with; --storage-state comes before it"`
 	Sessions     map[string]Session `json:"sessions,omitempty" doc:"what further sessions begin with"`
 	Route        Routes             `json:"route,omitempty" doc:"answers requests while the plan runs: a route, or a list"`
-	Serve        Serves             `json:"serve,omitempty" doc:"starts the app that the plan is about: a program, or a list"`
+	Serve        Serves             `json:"serve,omitempty" doc:"starts the app of the plan: a program, or a list"`
 
-	Matrix *Matrix `json:"matrix,omitempty" doc:"devices, locales, time zones and colour schemes: a test case for each combination"`
+	Matrix *Matrix `json:"matrix,omitempty" doc:"a test case for each device, locale, time zone, colours"`
 	Clock  *Clock  `json:"clock,omitempty" doc:"what scripts of its pages take for the time"`
 
 	Repeatable bool `json:"repeatable,omitempty" doc:"prove may run it again with other answers on any machine"`
@@ -138,12 +138,12 @@ type Expectation struct {
 	MinCount     *int   `json:"min_count,omitempty" doc:"at least so many match"`
 	MaxCount     *int   `json:"max_count,omitempty" doc:"at most so many match"`
 
-	Screenshot string   `json:"screenshot,omitempty" doc:"name of a picture beside the plan: the viewport, the target or the region looks like it"`
+	Screenshot string   `json:"screenshot,omitempty" doc:"a picture beside the plan that it looks like"`
 	FullPage   bool     `json:"full_page,omitempty" doc:"the screenshot is of the whole page"`
-	Region     *Region  `json:"region,omitempty" doc:"the screenshot is of this part of the viewport, or of the full page"`
+	Region     *Region  `json:"region,omitempty" doc:"the screenshot is of this part of the page"`
 	Mask       []string `json:"mask,omitempty" doc:"CSS selectors of what is painted over in the screenshot"`
-	Tolerance  string   `json:"tolerance,omitempty" enum:"exact,perceptual,loose" doc:"how much of the screenshot may differ; default perceptual"`
-	Snapshot   string   `json:"snapshot,omitempty" doc:"rows of the outline of the page or target; others may stand between"`
+	Tolerance  string   `json:"tolerance,omitempty" enum:"exact,perceptual,loose" doc:"default perceptual"`
+	Snapshot   string   `json:"snapshot,omitempty" doc:"rows of its outline; others may stand between"`
 
 	State         string           `json:"state,omitempty" doc:"this state of the page's maps is current"`
 	URL           string           `json:"url,omitempty" doc:"the address: a glob when it has a star, else a part of it"`

@@ -32,7 +32,8 @@ var pages = map[string]string{
 	"/submit": `<form action="/found"><input name=q></form>`,
 	"/found": `<article><a href="/x">other</a><p>No</p></article>
 <article><a href="/c">chromedp/chromedp</a><p>Yes</p></article>`,
-	"/keys": `<input id=input1 value="some value"><textarea id=textarea1>textarea</textarea><input id=input2 type=submit>
+	"/keys": `<input id=input1 value="some value"><textarea id=textarea1>textarea</textarea>
+<input id=input2 type=submit>
 <select id=select1><option value=one>1<option value=two>2<option value=three>3<option value=four>4</select>`,
 	"/subtree": `<h1 id=title class=link><a href="/hello">content</a><span>hello</span> world</h1>`,
 	"/upload": `<form method=POST action="/sent" enctype="multipart/form-data"><input name=upload type=file>

@@ -312,16 +312,17 @@ func byPlaywright(ctx context.Context, t *testing.T, root, site, files string, a
 // heading is how docs/widgets.md begins.
 const heading = `# Widgets of libraries
 
-Written by ` + "`make widgets`" + `, which writes it again. A person asks for something, as "choose Lisbon in City". An agent
-without a model does it by the tools of MCP: a look, and at most two acts, the second only after the first was refused.
-Who sets a number or a date presses Enter behind it. The agent knows no library: its one policy is
+Written by ` + "`make widgets`" + `, which writes it again. A person asks for something, as "choose Lisbon in City".
+An agent without a model does it by the tools of MCP: a look, and at most two acts, the second only after the first was
+refused. Who sets a number or a date presses Enter behind it. The agent knows no library: its one policy is
 ` + "`internal/testing/widgets/policy_test.go`" + `. The library's own model (its interface, or the value that the form
 sends) says whether it was done.
 
 *Right*: the model holds what was asked for. *Refused*: the answer said that it was not done. *Wrong*: the answer said
 that it was done, and it was not. *Playwright*: right by the call that a person would write (` + "`%s`" + `:
-` + "`selectOption`, `fill`, `setChecked`, `click`" + ` on a role or a text; where a list is no select element, a click on it
-and one on the option), with three seconds for each. Libraries, pages and tasks are data in ` + "`testdata/widgets`" + `.
+` + "`selectOption`, `fill`, `setChecked`, `click`" + ` on a role or a text; where a list is no select element, a click
+on it and one on the option), with three seconds for each. Libraries, pages and tasks are data in
+` + "`testdata/widgets`" + `.
 
 %d tasks on %d libraries: %d right, %d refused, %d wrong; Playwright %d right.
 
