@@ -346,7 +346,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/background":  {},
 	"internal/devices":     {},
-	"internal/idempotency": {},
+	"internal/idempotency": {"primitives/fault"},
 	"internal/owner":       {},
 	"internal/mask":        {"internal/lazyregexp", "primitives/address", "primitives/fault", "internal/jsonout"},
 	"bridgeclient/demo": {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
@@ -45,12 +44,14 @@ func (r receipt) Cut() receipt {
 }
 
 // answer is the reply to another call with the key.
-func (r receipt) answer() Reply {
+func (r receipt) answer(key string) Reply {
 	out := r.reply
 	out.Repeated = true
+	if out.Err != nil {
+		out.Err = out.Err.Clone() // who gets it may add to it
+	}
 	if r.cut {
-		out.Err = fault.New(fault.AnswerDropped, "the call with this key has ended; its answer is not kept").
-			With("outcome", r.judged.outcome).Next("ask for it with call.outcome, and read the page")
+		out.Err = idempotency.Dropped(key).With("outcome", r.judged.outcome)
 	}
 	return out
 }
@@ -73,17 +74,9 @@ func (h *Host) actsByKey(c *Call) bool {
 	return in.Mode != "list" && in.Mode != "check" && !strings.HasPrefix(in.Mode, "state_")
 }
 
-var digestSeed = maphash.MakeSeed()
-
 // digest tells calls apart that are not the same.
 func digest(c *Call) uint64 {
-	var sum maphash.Hash
-	sum.SetSeed(digestSeed)
-	for _, part := range []string{c.Name, c.Target.RuntimeID, c.Target.RuntimeKey, string(c.Arguments)} {
-		_, _ = sum.WriteString(part)
-		_ = sum.WriteByte(0)
-	}
-	return sum.Sum64()
+	return idempotency.Digest(c.Name, c.Target.RuntimeID, c.Target.RuntimeKey, string(c.Arguments))
 }
 
 // receipts are those of the session that a call is of.
@@ -109,6 +102,9 @@ func (h *Host) acceptByKey(call Call, done func(Reply)) (cancel context.CancelCa
 	if found == idempotency.New {
 		return h.enqueue(nil, call, done, func(r Reply) {
 			about.reply = r
+			if r.Err != nil {
+				about.reply.Err = r.Err.Clone()
+			}
 			about.after = h.shown(Target{Workspace: call.Target.Workspace, RuntimeID: r.RuntimeID})
 			about.ended = true
 			about.took = time.Since(about.began)
@@ -123,14 +119,11 @@ func (h *Host) acceptByKey(call Call, done func(Reply)) (cancel context.CancelCa
 	j := h.newJob(call, nil, nil, done, nil)
 	switch found {
 	case idempotency.Running:
-		entry.Wait(func(r receipt) { go j.finish(r.answer()) })
+		entry.Wait(func(r receipt) { go j.finish(r.answer(call.IdempotencyKey)) })
 	case idempotency.Ended:
-		go j.finish(known.answer())
+		go j.finish(known.answer(call.IdempotencyKey))
 	default:
-		go j.finish(Reply{Err: fault.New(
-			fault.KeyReused, "the idempotency key was used for another call; nothing was done",
-		).With("key", idempotency.Given(call.IdempotencyKey)).With("earlier", known.name).
-			Next("give each act a key of its own")})
+		go j.finish(Reply{Err: idempotency.Reused(call.IdempotencyKey).With("earlier", known.name)})
 	}
 	return j.cancel
 }

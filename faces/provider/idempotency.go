@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"encoding/json"
-	"hash/maphash"
 
 	"github.com/outrider-run/outrider/internal/idempotency"
 	"github.com/outrider-run/outrider/primitives/fault"
@@ -23,11 +22,9 @@ func (r receipt) Size() int { return len(r.result) }
 // Cut implements idempotency.Value.
 func (receipt) Cut() receipt { return receipt{cut: true} }
 
-var keySeed = maphash.MakeSeed()
-
 // once runs a request that carries a key, unless it was run before. While that one runs, this one waits for it.
 func (r *request) once(ctx context.Context) (any, *Failure) {
-	digest := maphash.String(keySeed, r.method.name+"\x00"+string(r.params))
+	digest := idempotency.Digest(r.method.name, string(r.params))
 	entry, known, found := r.server.receipts.Begin(r.session.id+"\x00"+r.key, digest, receipt{})
 	switch found {
 	case idempotency.New:

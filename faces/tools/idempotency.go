@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"hash/maphash"
 	"maps"
 
 	"github.com/outrider-run/outrider/internal/idempotency"
@@ -32,8 +31,7 @@ func (r receipt) Cut() receipt { return receipt{cut: true} }
 func (r receipt) again(key string) (*Answer, *fault.Error) {
 	switch {
 	case r.cut:
-		return nil, fault.New(fault.AnswerDropped, "the call with this key has ended; its answer is not kept").
-			With("key", idempotency.Given(key)).Next("ask for it with the primitive call.outcome, and read the page")
+		return nil, idempotency.Dropped(key)
 	case r.err != nil:
 		err := r.err.Clone()
 		return nil, err.With("repeated", true)
@@ -47,13 +45,11 @@ func (r receipt) again(key string) (*Answer, *fault.Error) {
 	return &out, nil
 }
 
-var keySeed = maphash.MakeSeed()
-
 // once runs a call that carries a key, unless it was run before. While that one runs, this one waits for it.
 func (s *Set) once(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error) {
 	var w where
 	_ = json.Unmarshal(c.Args, &w) // they match the schema
-	digest := maphash.String(keySeed, t.Name+"\x00"+string(c.Args))
+	digest := idempotency.Digest(t.Name, string(c.Args))
 	entry, known, found := s.receipts.Begin(w.scope()+"\x00"+c.Key, digest, receipt{})
 	switch found {
 	case idempotency.New:
@@ -61,8 +57,7 @@ func (s *Set) once(ctx context.Context, t *Tool, c *Call) (*Answer, *fault.Error
 	case idempotency.Ended:
 		return known.again(c.Key)
 	case idempotency.Other:
-		return nil, fault.New(fault.KeyReused, "the idempotency key was used for another call; nothing was done").
-			With("key", idempotency.Given(c.Key)).Next("give each act a key of its own")
+		return nil, idempotency.Reused(c.Key)
 	}
 	c.Turn.End() // the first call may stand behind this one
 	ended := make(chan receipt, 1)
