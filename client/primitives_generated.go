@@ -5151,8 +5151,8 @@ type WebmcpCallResult struct {
 	Origin string `json:"origin"`
 	// One of completed, awaiting_submission.
 	Status string `json:"status"`
-	// What the tool gave. After a navigation that it began: the JSON-LD of the new
-	// document.
+	// What the tool gave. After a navigation that it began without giving
+	// anything: the JSON-LD of the new document.
 	Output json.RawMessage `json:"output"`
 }
 
