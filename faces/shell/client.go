@@ -55,14 +55,7 @@ func (s Session) Close(ctx context.Context) error {
 	if err := s.ask(ctx, request{Ask: askClose}, func(reply) error { return nil }); err != nil {
 		return err
 	}
-	return background.Until(ctx, func() bool {
-		unlock, err := background.Lock(s.file(".lock"))
-		if err != nil {
-			return false
-		}
-		unlock()
-		return true
-	})
+	return background.Until(ctx, s.free)
 }
 
 // ask sends a request and hands on its replies.

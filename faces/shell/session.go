@@ -121,22 +121,44 @@ func (s Session) Start(ctx context.Context, args []string) error {
 	if err := background.PrivateFolder(s.folder); err != nil {
 		return fault.New(fault.CapabilityUnavailable, "the folder of the sockets: %v", err)
 	}
-	err := background.Start(ctx, args, s.Log())
-	if err == nil {
-		return nil
-	}
-	// It ended at once: another one may be on its way.
 	waiting, stop := context.WithTimeout(ctx, 2*time.Second)
 	defer stop()
-	if errors.Is(err, background.ErrEnded) &&
-		background.Until(waiting, func() bool { return background.Answers(waiting, s.Socket()) }) == nil {
-		return nil
+	err := background.Start(ctx, args, s.Log())
+	if errors.Is(err, background.ErrEnded) && !s.free() {
+		// Another one is on its way, or one that was killed has not quite ended.
+		opened := false
+		_ = background.Until(waiting, func() bool {
+			opened = s.Open(waiting)
+			return opened || s.free()
+		})
+		if opened {
+			return nil
+		}
+		err = background.Start(ctx, args, s.Log())
 	}
-	return fault.New(fault.BrowserFailed, "the session %s did not start: %v", s.Name, err)
+	if err != nil {
+		return fault.New(fault.BrowserFailed, "the session %s did not start: %v", s.Name, err)
+	}
+	return nil
 }
 
-// Open reports whether a process serves the session.
-func (s Session) Open(ctx context.Context) bool { return background.Answers(ctx, s.Socket()) }
+// free reports whether no process has the session.
+func (s Session) free() bool {
+	unlock, err := background.Lock(s.file(".lock"))
+	if err != nil {
+		return false
+	}
+	unlock()
+	return true
+}
+
+// Open reports whether a process serves the session. One that was killed may take connections for a moment, and answers
+// none.
+func (s Session) Open(ctx context.Context) bool {
+	_, err := s.Info(ctx)
+	code := fault.CodeOf(err)
+	return err == nil || code != fault.SessionLost && code != fault.SessionNotFound
+}
 
 // Sessions lists the open sessions of this user. What a process left behind that was killed is removed.
 func Sessions(ctx context.Context) []Info {
